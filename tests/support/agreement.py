@@ -43,7 +43,7 @@ def validated(one: Document, folder: Path, text: str, judge: RecipeJudge) -> lis
 
     As there are many files, *judge* looks for what it looks for in the others.
     """
-    if one.call.file is not None and one.read and one.call.found is not None:
+    if one.call.file is not None and one.file_was_read and one.call.found_descriptor is not None:
         folder.mkdir()
         (folder / Path(one.call.file.path).name).write_bytes(one.call.file.data)
     linked = Following(one.descriptor, edition=text, folder=folder, recipes=False)

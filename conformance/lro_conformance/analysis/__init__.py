@@ -1,1 +1,1 @@
-"""Interpretation of captured calls and files: pure functions that checks share."""
+"""Interpretation of captured calls and files, by pure functions that are shared by checks."""

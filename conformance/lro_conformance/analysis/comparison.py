@@ -1,4 +1,7 @@
-"""Comparison of offloaded files with the inline results of the same calls."""
+"""Comparison of offloaded files with the inline results of the same calls.
+
+The inline results come from another server process, whose threshold is so high that it offloads nothing.
+"""
 
 from __future__ import annotations
 
@@ -27,16 +30,18 @@ from lro_conformance.trials.survey import Inline, Survey
 
 @dataclass(frozen=True)
 class Comparison:
-    """Calls of a survey, and the same calls with a threshold that no result reaches."""
+    """The calls of a survey, and the same calls to a server whose threshold is not reached by any result."""
 
     survey: Survey
     inline: Inline
 
     @cached_property
     def pairs(self) -> list[tuple[Call, Call]]:
-        """Pairs of a call of the survey whose file could be read, and the same call inline, whose result shows records.
+        """Pairs of a call of the survey and the same call inline. The file of the first call could be read, and the
+        result of the second call has records.
 
-        They are the calls with the usual limit, and for each operation one with the limit `EDGE_LIMIT`.
+        The pairs are those of the calls with the usual limit, and of one call with the limit `EDGE_LIMIT` for each
+        operation.
         """
         offloaded, inline = self.survey, self.inline
         found = [(c, inline.whole[key]) for key, c in offloaded.whole.items() if key in inline.whole]
@@ -45,57 +50,60 @@ class Comparison:
 
     @cached_property
     def unstable_operations(self) -> frozenset[str]:
-        """Operations whose identical calls write different files in one process, or in two processes return different
-        records or a different order of them.
+        """Operations whose identical calls do not have the same result: they write different files in one process; or
+        they return different records, or another order of the records, in a different process.
 
-        Where a limit cuts the result, a different order may mean different records.
+        If a limit cuts the result, another order may lead to different records.
         """
         return self.survey.volatile_operations | self.reordered
 
     @cached_property
     def reordered(self) -> frozenset[str]:
-        """Operations that return different records, or the same ones in a different order, in another process.
+        """Operations that return different records, or the same records in another order, in a different process.
 
-        Ties may come in any order, or each process may set the times by which memories are ordered.
+        A possible cause is that records with equal scores may come in any order. Another one is that each process sets
+        the times by which memories are ordered.
         """
         inline = self.inline
-        known = {name: inline.whole[name, None] for name in inline.elsewhere if (name, None) in inline.whole}
-        pairs = [(name, known[name], inline.elsewhere[name]) for name in known]
+        first_calls = {name: inline.whole[name, None] for name in inline.elsewhere if (name, None) in inline.whole}
+        pairs = [(name, first_calls[name], inline.elsewhere[name]) for name in first_calls]
         pairs += [(name, inline.edges[name], c) for name, c in inline.edges_elsewhere.items() if name in inline.edges]
         return frozenset(name for name, one, other in pairs if _differ(one, other))
 
     @cached_property
     def unmatched(self) -> str | None:
-        """Reason why records of files cannot be matched by id with inline results of another process; None if they
-        can."""
-        filed = {k for c in self.survey.files for k in c.file_ids}
-        shown = {k for c in self.inline.calls for k in by_id(c.records or [])}
-        if not filed:
+        """Reason why records of files cannot be paired by id with records of inline results from another process; None
+        if they can be paired."""
+        file_ids = {k for c in self.survey.files for k in c.file_ids}
+        inline_ids = {k for c in self.inline.calls for k in by_id(c.records or [])}
+        if not file_ids:
             return "the records of files have no ids"
-        if not shown:
+        if not inline_ids:
             return "no records with ids can be read in inline results"
         stored = corpus() if self.survey.seeded_by == "tool" else ()
-        ours = ids_of_memories((r for c in self.inline.calls for r in c.records or []), stored)
-        given = ours & {m["id"] for m in stored}
-        matched = filed & (ours if ours and not given else shown)  # the server's own memories may have fixed ids
-        return None if matched else "memories have different ids in each server process"
+        ids_of_stored = ids_of_memories((r for c in self.inline.calls for r in c.records or []), stored)
+        kept_ids = ids_of_stored & {m["id"] for m in stored}
+        # If no stored memory has kept its id, only stored memories count, because the server's own may have fixed ids.
+        comparable_ids = ids_of_stored if ids_of_stored and not kept_ids else inline_ids
+        return None if file_ids & comparable_ids else "memories have different ids in each server process"
 
     @cached_property
     def obstacle(self) -> str | None:
-        """Reason why files cannot be compared with inline results, with the key of the profile that helps, if any; None
-        if they can."""
+        """Reason why files cannot be compared with inline results; None if they can be compared. If a key of the
+        profile can help, the reason names it."""
         return self.unmatched and f"{self.unmatched}, so files cannot be compared with inline results ({self._remedy})"
 
     @cached_property
     def added(self) -> frozenset[str]:
-        """Fields of a memory that no inline record has; empty if there are no inline records. Files may add these
-        fields, for example one type for all memories."""
-        shown = {name for call in self.inline.calls for record in call.records or [] for name in record}
-        return frozenset(MEMORY_FIELDS) - shown if shown else frozenset()
+        """The fields of a memory that all inline records lack. Empty if there are no inline records. Files may add
+        these fields, for example the same type for all memories."""
+        inline_names = {name for call in self.inline.calls for record in call.records or [] for name in record}
+        return frozenset(MEMORY_FIELDS) - inline_names if inline_names else frozenset()
 
     @property
     def _remedy(self) -> str:
-        """The key of the profile that helps or, if none does, what the server lacks."""
+        """The key of the profile that would make the comparison possible. If no key can help, the text says what the
+        server would have to do."""
         records = [r for c in self.inline.calls for r in c.records or []]
         if not any(c.file_ids for c in self.survey.files) or (records and not by_id(records)):
             needed = "an id, the same in files and inline"
@@ -103,27 +111,31 @@ class Comparison:
         if not records:
             return "profile: inline.records, the path of the records in an inline result"
         same = "server, so that each start has the same data"
-        if self.survey.seeded_by == "tool":  # and the tool gives every memory an id of its own
+        if self.survey.seeded_by == "tool":  # The tool gives every memory a different id.
             return f"profile: seed.arguments with $memory.id, if the tool takes an id, or {same}"
         return f"profile: seed.tool, or {same}"
 
     @cached_property
     def bracketed(self) -> list[tuple[Call, Call]]:
-        """The pairs whose values are compared: the same call was inline both before and after the file was written.
+        """The pairs whose values are compared. For each of them, the same call was answered inline before the file was
+        written, and again afterwards.
 
-        A field that is not `volatile` had the same value both times. So it also had that value when the file was
-        written, even if fields change with the clock. Evidence that version 0.1.0 recorded does not have these calls
-        (`Inline.filed`); then all `pairs` are compared.
+        If a field is not `volatile`, both inline results have the same value. So the field also had this value when the
+        file was written, even if other fields change with time.
+
+        Evidence that was recorded by version 0.1.0 lacks these calls (`Inline.filed`). In that case, all `pairs` are
+        compared.
         """
         inline = self.inline
         found = [(c, inline.whole[key]) for key, c in inline.filed.items() if key in inline.repeated]
-        usable = [(a, b) for a, b in found if a.file is not None and a.file.problem is None and b.records is not None]
-        return usable if inline.filed else self.pairs
+        readable = [(a, b) for a, b in found if a.file is not None and a.file.problem is None and b.records is not None]
+        return readable if inline.filed else self.pairs
 
     def volatile(self, operation: str) -> frozenset[Path]:
-        """Fields that differ between inline calls at the same detail level, in one server process or in two.
+        """Paths of the fields that differ between inline calls at the same detail level. The calls may be to one server
+        process or to two.
 
-        Some of these calls have different limits, but the same memory has to have the same values in all of them.
+        Some of these calls have different limits. But a memory must have the same values in all of them.
         """
         return self._volatile.get(operation, frozenset())
 
@@ -133,28 +145,33 @@ class Comparison:
         first: dict[tuple[str, str | None], Call] = {}
         for calls in (inline.whole, inline.again, inline.edges, inline.elsewhere, inline.fullest, inline.repeated):
             for call in calls.values():
-                known = first.setdefault((call.operation, call.detail), call)
-                paths[call.operation] |= volatile_between(known, call)
+                first_call = first.setdefault((call.operation, call.detail), call)
+                paths[call.operation] |= volatile_between(first_call, call)
         return {operation: frozenset(found) for operation, found in paths.items()}
 
-    def other_level(self, filed: Call, shown: Call, names: Mapping[str, str]) -> str | None:
-        """The other detail level whose fields a file has instead of those that the call shows inline; None if there is
-        none. *names* maps the server's own names of inline fields to MIF's."""
+    def other_level(self, call: Call, twin: Call, names: Mapping[str, str]) -> str | None:
+        """The detail level by whose fields the server wrote the file of a *call*, if it is a level other than the
+        requested one. None if the file has the same fields as the inline result *twin* of the same call, or if its
+        fields are not those of another level.
+
+        *names* maps the server's own names of inline fields to those of MIF.
+        """
 
         def fields(records: Sequence[Record]) -> frozenset[str]:
             return filled_fields([renamed(record, names) for record in records] if names else records) - added
 
         added = self.added.difference(path_of(name)[0] for name in names.values())
-        found = fields(filed.file_records)
-        if found == fields(shown.records or []):
+        file_fields = fields(call.file_records)
+        if file_fields == fields(twin.records or []):
             return None
         whole = self.inline.whole
-        others = {d: c for (n, d), c in whole.items() if n == filed.operation and d not in (None, filed.detail)}
-        return next((d for d, c in others.items() if c.records and fields(c.records) == found), None)
+        calls_by_level = {d: c for (n, d), c in whole.items() if n == call.operation and d not in (None, call.detail)}
+        return next((d for d, c in calls_by_level.items() if c.records and fields(c.records) == file_fields), None)
 
 
 def _differ(one: Call, other: Call) -> bool:
-    """True if two results hold different records, or the same in another order, or are texts with different lines."""
+    """True if two results have different records, or the same records in another order. If both results are texts
+    without records, their lines are compared."""
     if one.records is None and other.records is None:
         return lines_of(one.text) != lines_of(other.text)
     keys, other_keys = comparable_keys(one.records or [], other.records or [])
@@ -162,13 +179,13 @@ def _differ(one: Call, other: Call) -> bool:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text without the values that each process may set itself: numbers, times and ids."""
-    return [line for part in text.splitlines() if (line := _VARYING.sub("0", part).strip())]
+    """The lines of a text without the values that may differ between processes: numbers, times and ids."""
+    return [line for part in text.splitlines() if (line := _VARYING_VALUE.sub("0", part).strip())]
 
 
 # A match can begin only where a word begins, and possessive quantifiers do not go back in the text, so the time that
 # the search takes is proportional to the length of the text.
-_VARYING = re.compile(r"(?<![\w-])[^\W\d]*+(?:-[^\W\d]*+)*+\d[\w-]*")
+_VARYING_VALUE = re.compile(r"(?<![\w-])[^\W\d]*+(?:-[^\W\d]*+)*+\d[\w-]*")
 
 
 @derived

@@ -1,4 +1,4 @@
-"""Counts of explored calls, as a measure of how much of the space of calls was tried."""
+"""Counts of explored calls. They show how many kinds of calls were tried, and how often."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from lro_conformance.capture.intervention import BREAKING, RESTARTED
 from lro_conformance.judging.results import Coverage, ExploredCalls
 from lro_conformance.trials.exploration import Explored
 
-SIZES = (0, 1, 10, 50)
-"""Upper bounds, in records, of the classes of results. Larger results are in one more class, which has no bound."""
+SIZE_BOUNDS = (0, 1, 10, 50)
+"""Results are classified by their number of records. Each of these numbers is the upper bound of a class. There is one
+more class for larger results."""
 
-SIDES = ("inline", "offloaded", "failed", "unwritten")
-"""The outcomes by which calls are counted: names of fields of `ExploredCalls`, which describes them."""
+OUTCOMES = ("inline", "offloaded", "failed", "unwritten")
+"""The outcomes by which calls are counted. They are names of fields of `ExploredCalls`, where they are described."""
 
 
 def coverage(explored: Explored) -> Coverage:
-    """Counts of the explored calls by operation, detail level, number of records, and outcome; and counts of everything
-    else that the explorer tried."""
+    """Counts of the explored calls by operation, detail level, number of records, and outcome. There are also counts of
+    everything else that the explorer tried."""
     triples = (*explored.smallest, *explored.triples, *explored.unsteady)
     counts: Counter[tuple[str, str, str, str]] = Counter()
     for triple in triples:
@@ -27,8 +28,8 @@ def coverage(explored: Explored) -> Coverage:
             if triple.broken and call is not triple.inline:
                 counts[call.operation, call.detail or "", size, "unwritten"] += 1
                 continue
-            side = call.outcome if call.outcome in ("inline", "offloaded") else "failed"
-            counts[call.operation, call.detail or "", size, side] += 1
+            outcome = call.outcome if call.outcome in ("inline", "offloaded") else "failed"
+            counts[call.operation, call.detail or "", size, outcome] += 1
     keys = dict.fromkeys(key[:3] for key in sorted(counts, key=_order))
     return Coverage(
         sequences=explored.sequences,
@@ -39,18 +40,18 @@ def coverage(explored: Explored) -> Coverage:
         sweeps=sum(t.sweep is not None for t in triples),
         restarts=sum(i.kind == RESTARTED for t in triples for i in t.before),
         series=explored.series.calls if explored.series is not None else 0,
-        calls=tuple(ExploredCalls(*key, **{side: counts[*key, side] for side in SIDES}) for key in keys),
+        calls=tuple(ExploredCalls(*key, **{outcome: counts[*key, outcome] for outcome in OUTCOMES}) for key in keys),
     )
 
 
 def size_class(records: int) -> str:
     """The class of results with this number of *records*: "0", "1", "2-10" …"""
-    below = -1
-    for bound in SIZES:
+    previous_bound = -1
+    for bound in SIZE_BOUNDS:
         if records <= bound:
-            return str(bound) if bound == below + 1 else f"{below + 1}-{bound}"
-        below = bound
-    return f"{below + 1}+"
+            return str(bound) if bound == previous_bound + 1 else f"{previous_bound + 1}-{bound}"
+        previous_bound = bound
+    return f"{previous_bound + 1}+"
 
 
 def _order(key: tuple[str, str, str, str]) -> tuple[str, str, int]:

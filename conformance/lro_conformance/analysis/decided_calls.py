@@ -1,6 +1,8 @@
-"""Calls whose E and threshold are both known, with the server's decisions.
+"""Calls whose threshold is known, as well as E, the estimated number of tokens in their results; with the server's
+decision whether to offload the result.
 
-Reports in HTML draw a chart of them, which shows whether the server offloads exactly the results above the threshold.
+Reports in HTML have a chart of these calls. It shows whether the server offloads exactly the results above the
+threshold.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from lro_conformance.trials.edges import Edges, Probe
 def decided_calls(edges: object, defaults: object, default_threshold: int) -> tuple[DecidedCall, ...]:
     """The calls of the trials `edges` and `defaults` that were offloaded or answered inline, and whose E is known.
 
-    Each is listed once. A trial without evidence contributes none.
+    Each call is listed once. A trial without evidence contributes no calls.
     """
     found: list[DecidedCall] = []
     if isinstance(edges, Edges):

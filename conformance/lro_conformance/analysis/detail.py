@@ -1,4 +1,4 @@
-"""Detail levels of a server's answers, determined by the fields of its files."""
+"""Detail levels of a server's results, determined from the fields of the records in its files."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ class DetailLevels:
     survey: Survey
 
     def level_of(self, call: Call) -> str | None:
-        """Detail level at which a call has to be answered: the requested one, or the default of its operation.
+        """The detail level at which a call has to be answered. It is the requested level or, if none was requested, the
+        default level of the operation.
 
-        None if the specification gives no default, or if the records may be of a different level.
+        None if the specification gives no default for the operation, or if the records may be of a different level.
         """
         if call.detail is not None:
             return call.detail
@@ -50,20 +51,21 @@ class DetailLevels:
         return IGNORES_DETAIL if self.ignored(call.operation) is not None else None
 
     def reason_for_missing_texts(self, call: Call) -> str | None:
-        """Reason why a file of full detail may lack texts in every record; None if it lacks none, or must have them.
+        """Reason why all records of a file of full detail may lack some texts. None if no text is lacking in all
+        records, or if the records must have the texts.
 
         If the same operation writes these texts for other memories, they may be empty in all memories of this file.
         """
         missing = _missing_core(call)
-        written = self._at_full[call.operation] & MAY_BE_EMPTY
-        if not missing or not written.issuperset(missing) or call.header.get("detail") != "full":
+        texts_of_operation = self._core_fields_at_full[call.operation] & MAY_BE_EMPTY
+        if not missing or not texts_of_operation.issuperset(missing) or call.header.get("detail") != "full":
             return None
         texts = f"the texts {', '.join(missing)}, which other files of {call.operation} have"
         return f"no record of a file has {texts}: in the memories of this file they may be empty, and left out"
 
     @cached_property
-    def _at_full(self) -> Mapping[str, frozenset[str]]:
-        """Core fields that records of full detail have, by operation."""
+    def _core_fields_at_full(self) -> Mapping[str, frozenset[str]]:
+        """For each operation, the core fields that records of full detail have in at least one file."""
         found = {name: frozenset[str]() for name in self.survey.operations}
         for call in self.survey.files:
             if call.header.get("detail") == "full" and call.operation in found:
@@ -71,31 +73,38 @@ class DetailLevels:
         return found
 
     def ignored(self, operation: str) -> str | None:
-        """The level that an operation returns whatever level is requested; None if the requested level has an effect,
-        or if that is not certain.
+        """The level that an operation always returns, if it ignores the requested level. None if the requested level
+        has an effect, or if it is uncertain whether it has an effect.
 
-        It is certain only if there are files of at least two requested levels, and all of them have the same fields.
-        The result is the level that all their headers name. If the headers name several levels, or none, the result is
-        "the same", provided that this operation's file of full detail lacks core fields, and that other operations have
-        files of full detail, none of which lacks any.
+        It is certain that the level is ignored only if there are files of at least two requested levels, and all of
+        them have the same fields. If all their headers name the same level, the result is this level.
+
+        If the headers name several levels, or no level, the result is "the same" under two conditions: this operation's
+        file of full detail lacks core fields; and other operations have files of full detail, all of which have all
+        core fields. Otherwise, the result is None.
         """
         return self._ignored.get(operation)
 
     @cached_property
     def _ignored(self) -> dict[str, str | None]:
-        return {operation: self._named_by_all(operation) for operation in self.survey.operations}
+        return {operation: self._level_of_all_files(operation) for operation in self.survey.operations}
 
-    def _named_by_all(self, operation: str) -> str | None:
+    def _level_of_all_files(self, operation: str) -> str | None:
         whole = self.survey.whole
         calls = {d: c for (n, d), c in whole.items() if n == operation and d is not None and c.file_records}
         if len(calls) < 2 or len({filled_fields(c.file_records) for c in calls.values()}) > 1:
             return None
-        named = {str(c.header.get("detail")) for c in calls.values()}
-        if len(named) == 1 and not named & {"None", ""}:
-            return named.pop()
-        full = calls.get("full")
-        others = [c for (n, d), c in whole.items() if d == "full" and n != operation and c.file_records]
-        if full is None or not _missing_core(full) or not others or any(map(_missing_core, others)):
+        header_levels = {str(c.header.get("detail")) for c in calls.values()}
+        if len(header_levels) == 1 and not header_levels & {"None", ""}:
+            return header_levels.pop()
+        full_call = calls.get("full")
+        other_full_calls = [c for (n, d), c in whole.items() if d == "full" and n != operation and c.file_records]
+        if (
+            full_call is None
+            or not _missing_core(full_call)
+            or not other_full_calls
+            or any(map(_missing_core, other_full_calls))
+        ):
             return None
         return "the same"
 
@@ -107,7 +116,7 @@ def details(survey: Survey) -> DetailLevels:
 
 
 def filled_fields(records: Sequence[Record]) -> frozenset[str]:
-    """Documented fields that at least one record fills."""
+    """The documented fields that have a value in at least one record. Blank values do not count."""
     empty = set(MEMORY_FIELDS)
     for record in records:
         empty -= {k for k in empty & record.keys() if not is_blank(record[k])}
@@ -117,7 +126,7 @@ def filled_fields(records: Sequence[Record]) -> frozenset[str]:
 
 
 def _missing_core(call: Call) -> list[str]:
-    """Core fields that no record of a file has."""
+    """Core fields that all records of a file lack."""
     return [k for k in CORE if not any(k in r for r in call.file_records)]
 
 

@@ -1,6 +1,7 @@
-"""Validation of the descriptors and files of a run, each once, with the findings that `lro validate` would report.
+"""Validation of the descriptors and files of a run. The findings are those that `lro validate` would report.
 
-The preconditions say which documents can be examined for which requirement.
+A *document* is a descriptor and the file that it names. A document can be examined for a requirement only if it meets
+the precondition of the requirement.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from lro_spec.validation.request import Request
 from lro_spec.validation.state import FileState
 
 NOT_DOCUMENTS = frozenset(("proxied", "extraction", "families", "compaction"))
-"""Names of evidence whose calls are left out of the documents, because they call tools that perform no operation."""
+"""Names of evidence whose calls have no documents, because these calls are to tools that perform no operation."""
 
 
 @dataclass(frozen=True)
@@ -49,22 +50,24 @@ class Document:
 
     call: Call
     request: Request
-    unknown: str | None
-    """The reason why the detail level that applies is unknown; None if it is known."""
+    reason_for_unknown_level: str | None
+    """The reason why it is unknown which detail level applies to the document; None if the level is known."""
     findings: tuple[Finding, ...]
     """All findings of validation."""
     header: Record | None
     """The file's header as validation reads it."""
-    read: bool
-    """True if there was a file to read."""
+    file_was_read: bool
+    """True if the file could be read."""
     countable: bool
-    """True if it is certain of each line of the file whether it is a record, so that its records can be counted."""
+    """True if the records of the file can be counted, because it is certain for each line whether it is a record."""
     sample: Sample | str = "a descriptor's file could not be read"
-    """The beginning of the file, on which recipes run, or the reason why there is none."""
+    """The beginning of the file, on which recipes run; if there is no such sample, the reason why."""
     may_be_empty: str | None = None
-    """The reason why all records of the file may lack a text; None if they lack none, or must have it."""
+    """The reason why all records of the file may lack some texts; None if no text is lacking in all records, or if they
+    must have it."""
     undecided: Mapping[str, str | None] = field(default_factory=dict[str, str | None])
-    """For the requirement of each standard recipe, the reason why it was not decided; None if it was."""
+    """For the requirement of each standard recipe, the reason why validation could not decide whether it is met; None
+    if it was decided."""
 
     def of(self, rule: str) -> list[Finding]:
         """The findings about a requirement, errors first."""
@@ -72,8 +75,9 @@ class Document:
 
     @property
     def broken_recipes(self) -> Mapping[int, Finding]:
-        """For the index of a recipe, a finding about the recipe other than that it does not serve its purpose."""
-        places = ((_PLACE.match(f.pointer), f) for f in self.findings if f.kind not in _PURPOSE_KINDS)
+        """A finding about each broken recipe, by the index of the recipe. Findings which only say that a recipe does
+        not serve its purpose are left out."""
+        places = ((_RECIPE_POINTER.match(f.pointer), f) for f in self.findings if f.kind not in _PURPOSE_KINDS)
         return {int(place[1]): finding for place, finding in places if place is not None}
 
     @property
@@ -82,25 +86,26 @@ class Document:
         return self.call.descriptor
 
     def has(self, *path: str) -> bool:
-        """Return whether a member of the descriptor exists and is well-formed (LRO-DESC-01, LRO-DESC-14)."""
+        """Return whether the member of the descriptor at this path exists and is well-formed (LRO-DESC-01,
+        LRO-DESC-14)."""
         value: Any = self.descriptor
         for key in path:
-            inside = cast("Record", value) if isinstance(value, dict) else {}
-            if key not in inside:
+            members = cast("Record", value) if isinstance(value, dict) else {}
+            if key not in members:
                 return False
-            value = inside[key]
-        here = "/" + "/".join(path)
-        return not any(f.pointer == here and f.rule in ("LRO-DESC-01", "LRO-DESC-14") for f in self.findings)
+            value = members[key]
+        pointer = "/" + "/".join(path)
+        return not any(f.pointer == pointer and f.rule in ("LRO-DESC-01", "LRO-DESC-14") for f in self.findings)
 
-    def at(self, *path: str) -> object:
-        """The value of a member of the descriptor that exists (see `has`)."""
+    def value_at(self, *path: str) -> object:
+        """The value of the member of the descriptor at this path, which must exist (`has`)."""
         value: Any = self.descriptor
         for key in path:
             value = value[key]
         return value
 
 
-_PLACE = re.compile(r"/jq_recipes/([0-9]+)(?:/|$)")
+_RECIPE_POINTER = re.compile(r"/jq_recipes/([0-9]+)(?:/|$)")
 _PURPOSE_KINDS = (Kind.WRONG_OUTPUT, Kind.READS_HEADER, Kind.FAILS_AS_PRINTED)
 
 Commands = tuple[Command, ...]
@@ -115,20 +120,24 @@ class Documents:
 
     documents: tuple[Document, ...]
     duplicate_ids: Mapping[str, int]
-    """Ids that occur more than once in one inline result, with the highest count: the store itself holds duplicates."""
+    """Ids that occur more than once in an inline result, each with the largest number of its occurrences in one result.
+    They show that the store itself holds duplicates."""
     in_flight: frozenset[int] = frozenset()
-    """`id` of each call that was in flight with others."""
+    """The Python `id` of each call that was in flight together with other calls."""
     repeated: frozenset[Identity] = frozenset()
-    """The calls whose file an earlier call of the run has named."""
+    """The calls whose file had already been named by an earlier call of the run."""
 
-    def duplicates_in_store(self, one: Document) -> str | None:
-        """The reason why a file may hold a memory several times: the store itself does.
+    def duplicates_in_store(self, document: Document) -> str | None:
+        """The reason why a file may hold a memory several times, if the store itself holds it several times.
 
-        None if the file holds no memory several times, or one of them more often than any inline result.
+        None if the file holds no memory several times, or if it holds a memory more often than every inline result
+        does.
         """
-        twice = _repeated_ids(one.call.file_records)
-        may = bool(twice) and all(times <= self.duplicate_ids.get(key, 1) for key, times in twice.items())
-        return "the store has several memories with the same id" if may else None
+        repeated_ids = _repeated_ids(document.call.file_records)
+        may_be_from_store = bool(repeated_ids) and all(
+            times <= self.duplicate_ids.get(key, 1) for key, times in repeated_ids.items()
+        )
+        return "the store has several memories with the same id" if may_be_from_store else None
 
     def judge(
         self,
@@ -139,26 +148,30 @@ class Documents:
         among: Collection[Call] | None = None,
         place: str = "",
     ) -> None:
-        """Examine every document, or only those of the calls *among*, for a requirement.
+        """Examine the documents for a requirement. If *among* is given, only the documents of these calls are examined.
 
-        A document that does not meet the requirement's precondition is noted as not observed. So is one for which
-        *skip* returns a reason, because a different requirement is at fault. *place*, if given, replaces the place of
-        the defect in the document, unless a different call may be the cause of the defect.
+        A document is noted as not observed if it does not meet the requirement's precondition, or if *skip* returns a
+        reason: then the defect violates a different requirement.
+
+        If *place* is not empty, it replaces the place of the defect in the document, by which failures are grouped. But
+        if a different call may be the cause of the defect, the place says so instead.
         """
         chosen = self.documents if among is None else self.of(among)
         first_correct = _first_correct(chosen, rule)
-        for one in chosen:
-            if (reason := unmet_precondition(rule, one)) is not None or (reason := skip(one)) is not None:
+        for document in chosen:
+            if (reason := unmet_precondition(rule, document)) is not None or (reason := skip(document)) is not None:
                 subjects.not_observed(reason)
                 continue
             # If an earlier call of the same class was right, a failure of this call may depend on the calls before it.
-            is_later = one.call.started > first_correct.get(_class_of(one.call), math.inf)
-            _examine(one, rule, subjects, partial(self._placed, one, place, is_later=is_later))
+            is_later = document.call.started > first_correct.get(_class_of(document.call), math.inf)
+            _examine(document, rule, subjects, partial(self._placed, document, place, is_later=is_later))
 
-    def _placed(self, one: Document, place: str, subject: Marked | Command, *, is_later: bool) -> object:
-        at = CallInContext(one.call, subject) if is_later else subject
-        marked = mark_if_indirect((one.call,), self.repeated, at, in_flight=id(one.call) in self.in_flight)
-        return Marked(at, None, place) if marked is at and place else marked
+    def _placed(self, document: Document, place: str, subject: Marked | Command, *, is_later: bool) -> object:
+        subject_in_context = CallInContext(document.call, subject) if is_later else subject
+        marked = mark_if_indirect(
+            (document.call,), self.repeated, subject_in_context, in_flight=id(document.call) in self.in_flight
+        )
+        return Marked(subject_in_context, None, place) if marked is subject_in_context and place else marked
 
     def of(self, calls: Collection[Call]) -> list[Document]:
         """The documents of some calls."""
@@ -175,69 +188,71 @@ def _class_of(call: Call) -> _CallClass:
 
 
 def _first_correct(documents: Iterable[Document], rule: str) -> dict[_CallClass, float]:
-    """The time of the first call of each class whose document satisfies a requirement."""
+    """For each class of calls, the time of the first call whose document satisfies a requirement."""
     first: dict[_CallClass, float] = {}
-    for one in documents:
-        if unmet_precondition(rule, one) is None and not any(map(breaks, one.of(rule))):
-            key = _class_of(one.call)
-            first[key] = min(one.call.started, first.get(key, math.inf))
+    for document in documents:
+        if unmet_precondition(rule, document) is None and not any(map(breaks, document.of(rule))):
+            key = _class_of(document.call)
+            first[key] = min(document.call.started, first.get(key, math.inf))
     return first
 
 
-def unmet_precondition(rule: str, one: Document) -> str | None:
+def unmet_precondition(rule: str, document: Document) -> str | None:
     """The reason why a document cannot be examined for a requirement; None if it can."""
-    return _PRECONDITIONS[rule](one)
+    return _PRECONDITIONS[rule](document)
 
 
 def is_examined(rule: str) -> bool:
-    """Return whether documents are examined for a rule; they are not for rules of validation without a requirement."""
+    """Return whether documents are examined for a rule. False for the rules of validation that belong to no
+    requirement."""
     return rule in _PRECONDITIONS
 
 
 def breaks(finding: Finding) -> bool:
-    """Return whether a finding violates its requirement: it is an error, or a warning of a kind in `_BINDS_LATER`."""
-    return finding.severity == "error" or finding.kind in _BINDS_LATER
+    """Return whether a finding violates its requirement: it is an error, or a warning of a kind in `_BINDING_KINDS`."""
+    return finding.severity == "error" or finding.kind in _BINDING_KINDS
 
 
-_BINDS_LATER = (Kind.MISSING_FIELD, Kind.RECIPE_COUNT, Kind.MISSING_RECIPE)
-"""Kinds of findings that violate their requirement even as warnings. Validation reports them as warnings if the
-requirement binds only from conformance level 2 on."""
+_BINDING_KINDS = (Kind.MISSING_FIELD, Kind.RECIPE_COUNT, Kind.MISSING_RECIPE)
+"""Kinds of findings that violate their requirement even if they are only warnings. Validation reports them as warnings
+if the requirement applies only at conformance level 2 and above."""
 
 
-def _examine(one: Document, rule: str, subjects: Subjects, placed: Callable[[Marked | Command], object]) -> None:
-    found = one.of(rule)
+def _examine(document: Document, rule: str, subjects: Subjects, placed: Callable[[Marked | Command], object]) -> None:
+    found = document.of(rule)
     first = next(filter(breaks, found), None) or next(
         (f for f in found if f.kind is Kind.NOT_EVALUATED), found[0] if found else None
     )
     if first is None:
-        subjects.expect(holds=True, expected="", observed="", at=one.call)
+        subjects.expect(holds=True, expected="", observed="", at=document.call)
     elif breaks(first):
-        at = placed(subject(one, first))
-        subjects.expect(holds=False, expected=first.expected, observed=describe(first), at=at)
+        placed_subject = placed(subject(document, first))
+        subjects.expect(holds=False, expected=first.expected, observed=describe(first), at=placed_subject)
     elif first.kind is Kind.NOT_EVALUATED:
         subjects.not_observed(first.sentence)
     else:
         note = subjects.erratum if first.kind is Kind.FAILS_AS_PRINTED else subjects.warn
-        note(expected=first.expected, observed=describe(first), at=subject(one, first))
+        note(expected=first.expected, observed=describe(first), at=subject(document, first))
 
 
-def subject(one: Document, finding: Finding) -> Marked | Command:
-    """The recipe that a finding is about, or else the call with the place in its file or descriptor."""
-    place = _PLACE.match(finding.pointer)
+def subject(document: Document, finding: Finding) -> Marked | Command:
+    """The subject of a finding. If the finding is about a recipe, the subject is this recipe. Otherwise, it is the
+    call, marked at the place of the finding in its file or descriptor."""
+    place = _RECIPE_POINTER.match(finding.pointer)
     if place is not None:
-        return commands_of(one.call)[int(place[1])]
-    document = "descriptor" if finding.line is None else "line"
-    at = f"{document} {finding.pointer}: {finding.kind}" if finding.pointer else ""
-    return Marked(one.call, _mark(one, finding), at)
+        return commands_of(document.call)[int(place[1])]
+    kind = "descriptor" if finding.line is None else "line"
+    pointer_in_document = f"{kind} {finding.pointer}: {finding.kind}" if finding.pointer else ""
+    return Marked(document.call, _mark(document, finding), pointer_in_document)
 
 
-def _mark(one: Document, finding: Finding) -> Mark | None:
-    seen = finding.excerpt
-    if seen is not None and finding.line is not None:
-        lines = underlined(f"line {finding.line}: ", seen.text, seen.mark, finding.pointer.removeprefix("/"))
+def _mark(document: Document, finding: Finding) -> Mark | None:
+    excerpt = finding.excerpt
+    if excerpt is not None and finding.line is not None:
+        lines = underlined(f"line {finding.line}: ", excerpt.text, excerpt.mark, finding.pointer.removeprefix("/"))
         return Mark(lines, finding.line, (finding.column or 1) - 1)
     keys = [k.replace("~1", "/").replace("~0", "~") for k in finding.pointer.split("/")[1:]]
-    value: Any = one.descriptor
+    value: Any = document.descriptor
     for key in keys:
         if isinstance(value, list) and key.isdigit() and int(key) < len(cast("list[Any]", value)):
             value = cast("list[Any]", value)[int(key)]
@@ -249,17 +264,17 @@ def _mark(one: Document, finding: Finding) -> Mark | None:
 
 
 def describe(finding: Finding) -> str:
-    """A finding as report text: location, problem, observed value."""
+    """A text for reports about a finding: its location, the problem, and the observed value."""
     place = f"line {finding.line}: " if finding.line is not None else ""
     name = finding.pointer.removeprefix("/").replace("/", ".")
-    is_named = finding.message.startswith(f"{name} ")  # as in the messages of schema violations
+    is_named = finding.message.startswith(f"{name} ")  # This is so in the messages of schema violations.
     where = f"{finding.pointer} " if finding.pointer and not is_named else ""
     return f"{place}{where}{finding.message}" + (f": {finding.observed}" if finding.observed else "")
 
 
 @derived
 def repeated(survey: Survey, found: Mapping[str, Any]) -> frozenset[Identity]:
-    """The calls whose file an earlier call of the run has named."""
+    """The calls whose file had already been named by an earlier call of the run."""
     return named_before([c for c in _every_call(survey, found) if c.file is not None])
 
 
@@ -267,20 +282,23 @@ def repeated(survey: Survey, found: Mapping[str, Any]) -> frozenset[Identity]:
 def documents(
     survey: Survey, details: DetailLevels, repeated: frozenset[Identity], found: Mapping[str, Any], edition: Edition
 ) -> Documents:
-    """Validate every descriptor and file of the run by the edition of the report; identical ones are validated once."""
-    known: dict[bytes, Document] = {}
+    """Validate every descriptor and file of the run by the edition of the report. If documents are identical, only one
+    of them is validated."""
+    validated_documents: dict[bytes, Document] = {}
     validated_calls: list[Document] = []
     calls = list(calls_of_run(survey, found))
     offloaded = [c for c in calls if c.outcome == "offloaded"]
-    real = _without_links(survey.real)
+    resolve_links = _without_links(survey.real)
     for call in offloaded:
         key = _digest(call, _request(call, details)[0])
-        if key not in known:
-            known[key] = document_of(call, details, edition, real)
-        validated_calls.append(replace(known[key], call=call))
+        if key not in validated_documents:
+            validated_documents[key] = document_of(call, details, edition, resolve_links)
+        validated_calls.append(replace(validated_documents[key], call=call))
     seeded = found.get("seeded")
-    lacking = {id(c) for c in seeded.mixed} if isinstance(seeded, Seeded) else set[int]()
-    validated_calls = [replace(d, sample=_LACKING) if id(d.call) in lacking else d for d in validated_calls]
+    calls_with_gaps = {id(c) for c in seeded.mixed} if isinstance(seeded, Seeded) else set[int]()
+    validated_calls = [
+        replace(d, sample=_MAY_LACK_CONFIDENCE) if id(d.call) in calls_with_gaps else d for d in validated_calls
+    ]
     duplicate_ids: dict[str, int] = {}
     for call in (c for c in calls if c.outcome == "inline"):
         for key, times in _repeated_ids(call.records or []).items():
@@ -289,8 +307,10 @@ def documents(
     return Documents(tuple(validated_calls), duplicate_ids, in_flight, repeated)
 
 
-_LACKING = "memories of this file may lack a confidence, on which the specification's own recipes fail (E-01)"
-"""Reason why recipes are not run on a file of memories that the suite itself stored without some fields."""
+_MAY_LACK_CONFIDENCE = (
+    "memories of this file may lack a confidence, on which the specification's own recipes fail (E-01)"
+)
+"""Reason why recipes do not run on a file whose memories were stored by the suite without some fields."""
 
 
 def _calls_in_flight(survey: Survey, explored: object) -> frozenset[int]:
@@ -302,33 +322,37 @@ def _calls_in_flight(survey: Survey, explored: object) -> frozenset[int]:
 def prepare(
     survey: Survey, details: DetailLevels, evidence: object, edition: Edition, judge: RecipeJudge | None
 ) -> Iterator[None]:
-    """Validate the documents of some evidence in advance, one at a time: each call keeps its document.
+    """Validate the documents of some evidence in advance, one at a time. The calls keep their documents, so that later
+    validation is fast.
 
-    Then run their recipes, if there is a *judge*: samples keep the outputs for the final judging.
+    If there is a *judge*, the recipes of the documents run afterwards. Samples keep the outputs for the final
+    judgement. The function yields after each document.
     """
-    real = _without_links(survey.real)
-    made: list[Document] = []
+    resolve_links = _without_links(survey.real)
+    prepared: list[Document] = []
     for call in calls_in(evidence):
         if call.outcome == "offloaded" and call.operation in survey.operations:
-            made.append(document_of(call, details, edition, real))
+            prepared.append(document_of(call, details, edition, resolve_links))
             yield
     if judge is not None:
-        for one in _largest_first(made):
-            with_recipes(one, judge, edition)
+        for document in _largest_first(prepared):
+            with_recipes(document, judge, edition)
             yield
 
 
 def document_of(call: Call, details: DetailLevels, edition: Edition, real: Callable[[str], str] = str) -> Document:
     """The document of a call of a server with these detail levels. *real* resolves symbolic links in a path."""
-    request, unknown = _request(call, details)
-    one = validated(call, request, edition, unknown=unknown, real=real)
-    return replace(one, may_be_empty=details.reason_for_missing_texts(call))
+    request, reason_for_unknown_level = _request(call, details)
+    document = validated(call, request, edition, reason_for_unknown_level=reason_for_unknown_level, real=real)
+    return replace(document, may_be_empty=details.reason_for_missing_texts(call))
 
 
 def _request(call: Call, details: DetailLevels) -> tuple[Request, str | None]:
-    """The request that a call made, and the reason why its detail level is unknown."""
-    unknown = details.reason_for_no_level(call)
-    return Request(call.operation, details.level_of(call) if unknown is None else None), unknown
+    """The request that a call made, and the reason why its detail level is unknown; None if the level is known."""
+    reason_for_unknown_level = details.reason_for_no_level(call)
+    return Request(
+        call.operation, details.level_of(call) if reason_for_unknown_level is None else None
+    ), reason_for_unknown_level
 
 
 @derived
@@ -337,46 +361,49 @@ def recipes(documents: Documents, found: Mapping[str, Any], edition: Edition) ->
     explored = found.get("explored")
     live = explored.live if isinstance(explored, Explored) else ()
     with RecipeJudge(fallback=True) as judge:
-        judged = (with_recipes(one, judge, edition) for one in _largest_first(documents.documents))
-        return replace(documents, documents=tuple(_with_live(one, live) for one in judged))
+        judged = (with_recipes(document, judge, edition) for document in _largest_first(documents.documents))
+        return replace(documents, documents=tuple(_with_live(document, live) for document in judged))
 
 
 def _largest_first(documents: Sequence[Document]) -> list[Document]:
-    """The documents in the order in which their recipes run: the first file is probed most thoroughly.
+    """The documents in the order in which their recipes run. The order matters because the first file is probed most
+    thoroughly.
 
-    Files longer than a sample come last, since a finding on a sample cannot give the numbers of the whole file.
+    Larger files come first. But files that are longer than a sample come last, because a finding on a sample cannot
+    have the numbers of the whole file.
     """
 
-    def rank(one: Document) -> tuple[bool, int, int]:
-        return len(one.call.file_records) <= SAMPLE_RECORDS, len(one.call.file_records), one.call.weight
+    def rank(document: Document) -> tuple[bool, int, int]:
+        return len(document.call.file_records) <= SAMPLE_RECORDS, len(document.call.file_records), document.call.weight
 
     return sorted(documents, key=rank, reverse=True)
 
 
-def _with_live(one: Document, live: Sequence[LiveFinding]) -> Document:
-    """A document with its *live* findings, which only the jq of the machine that made the run could give."""
-    more = [f.finding for f in live if f.call is one.call]
-    return replace(one, findings=(*one.findings, *more)) if more else one
+def _with_live(document: Document, live: Sequence[LiveFinding]) -> Document:
+    """A document with its *live* findings. They were made by the jq of the machine on which the suite ran, and cannot
+    be made again elsewhere."""
+    more = [f.finding for f in live if f.call is document.call]
+    return replace(document, findings=(*document.findings, *more)) if more else document
 
 
-def with_recipes(one: Document, judge: RecipeJudge, edition: Edition) -> Document:
+def with_recipes(document: Document, judge: RecipeJudge, edition: Edition) -> Document:
     """The document with the findings about its recipes."""
-    if not isinstance(one.descriptor.get("jq_recipes"), list):
-        return one
-    judgement = judge.judge(one.descriptor, one.sample, edition)
-    found = (*one.findings, *for_edition(judgement.findings, edition))
-    return replace(one, findings=found, undecided=judgement.undecided)
+    if not isinstance(document.descriptor.get("jq_recipes"), list):
+        return document
+    judgement = judge.judge(document.descriptor, document.sample, edition)
+    found = (*document.findings, *for_edition(judgement.findings, edition))
+    return replace(document, findings=found, undecided=judgement.undecided)
 
 
-def _without_links(known: Mapping[str, str]) -> Callable[[str], str]:
-    """A function that resolves symbolic links in a path by *known*, which maps paths to the real paths that they had
-    while the links existed."""
+def _without_links(real_paths: Mapping[str, str]) -> Callable[[str], str]:
+    """A function that resolves symbolic links in a path, even if the links no longer exist. *real_paths* maps paths to
+    the real paths that they had while the links existed."""
     links: dict[str, str] = {}
-    for path, real in known.items():
-        named, led = path.split("/"), real.split("/")
-        while path != real and min(len(named), len(led)) > 2 and named[-1] == led[-1]:
-            named, led = named[:-1], led[:-1]
-        links["/".join(named)] = "/".join(led)
+    for path, real in real_paths.items():
+        named_parts, real_parts = path.split("/"), real.split("/")
+        while path != real and min(len(named_parts), len(real_parts)) > 2 and named_parts[-1] == real_parts[-1]:
+            named_parts, real_parts = named_parts[:-1], real_parts[:-1]
+        links["/".join(named_parts)] = "/".join(real_parts)
 
     def follow(path: str) -> str:
         start = max((link for link in links if f"{path}/".startswith(f"{link}/")), key=len, default="")
@@ -392,12 +419,17 @@ def commands(survey: Survey) -> Commands:
 
 
 def calls_of_run(survey: Survey, found: Mapping[str, Any]) -> Iterator[Call]:
-    """Every call of an operation in the run, once, with these exceptions.
+    """Every call of an operation in the run. Each call is yielded once.
 
-    Calls whose write failed are left out (`calls_in`). So are concurrent calls without a file that has records, or all
-    concurrent calls if some have the same file, or the records of a different call. So are explored calls with a
-    violation that did not recur. If files were still growing when descriptors named them (`Survey.unsettled`), only the
-    calls of the survey are included, with the files as they were in the end.
+    These calls are left out:
+
+    - calls whose write failed (`calls_in`)
+    - concurrent calls without a file that has records
+    - all concurrent calls, if some of them have the same file, or the records of a different call
+    - explored calls with a violation that did not recur
+
+    If files were still growing when descriptors named them (`Survey.unsettled`), only the calls of the survey are
+    included. Their files are those of the end of the run.
     """
     excluded = {id(c) for c in (*(c for c, _ in survey.together), *survey.unsettled)} - {
         id(c) for c in survey.concurrent_files if c.file_records
@@ -415,7 +447,8 @@ def _every_call(survey: Survey, found: Mapping[str, Any]) -> Iterable[Call]:
 
 
 def calls_in(value: object) -> list[Call]:
-    """Every call anywhere in the evidence, except calls whose write failed, which may have left a partial file."""
+    """Every call anywhere in the evidence. Calls whose write failed are left out, because they may have left a partial
+    file."""
     found: list[Call] = []
     _add_calls(value, found)
     return found
@@ -430,7 +463,7 @@ def _add_calls(value: object, found: list[Call]) -> None:
         found.append(value.inline)
     else:
         for member in _members(value):
-            if type(member) not in _SCALARS:  # most members are scalars, and there are thousands
+            if type(member) not in _SCALARS:  # Most members are scalars, and there are thousands of them.
                 _add_calls(member, found)
 
 
@@ -438,10 +471,10 @@ _SCALARS = frozenset((str, bytes, int, float, bool, NoneType))
 
 
 def _members(value: object) -> Iterable[object]:
-    """The parts of a value that may be calls or have calls in them."""
+    """The parts of a value that may be calls or contain calls."""
     if isinstance(value, (tuple, list, frozenset)):
         return cast("Collection[object]", value)
-    if isinstance(value, (dict, Mapping)):  # dict first: the test for Mapping takes ten times as long
+    if isinstance(value, (dict, Mapping)):  # dict comes first, because the test for Mapping takes ten times as long
         return cast("Mapping[object, object]", value).values()
     return [getattr(value, name) for name in _kept_fields(type(value))]
 
@@ -453,7 +486,7 @@ def _kept_fields(kind: type) -> tuple[str, ...]:
 
 
 def _digest(call: Call, request: Request) -> bytes:
-    """A key that is equal for calls with the same document."""
+    """A key that is equal for calls with identical documents."""
     digest = hashlib.blake2b(repr((call.descriptor, request)).encode("utf-8", "surrogatepass"))
     if call.file is not None:
         digest.update(repr((call.file.problem, call.lacks_descriptor)).encode("utf-8", "surrogatepass"))
@@ -466,126 +499,149 @@ def validated(
     request: Request,
     edition: Edition,
     *,
-    unknown: str | None = None,
+    reason_for_unknown_level: str | None = None,
     real: Callable[[str], str] = str,
 ) -> Document:
-    """The document of a call. *unknown*: see `Document.unknown`. *real*: resolves symbolic links in a path."""
-    key = (request, edition.name, unknown, real(call.path))
+    """The document of a call. *reason_for_unknown_level* is that of the document. *real* resolves symbolic links in a
+    path."""
+    key = (request, edition.name, reason_for_unknown_level, real(call.path))
     if key not in call.computed:
-        call.computed[key] = _validated(call, request, edition, unknown, real)
+        call.computed[key] = _validated(call, request, edition, reason_for_unknown_level, real)
     return call.computed[key]
 
 
 def _validated(
-    call: Call, request: Request, edition: Edition, unknown: str | None, real: Callable[[str], str]
+    call: Call, request: Request, edition: Edition, reason_for_unknown_level: str | None, real: Callable[[str], str]
 ) -> Document:
     content = call.file.data if call.file is not None and call.file.problem is None else None
     if content is None:
         found = tuple(validate_descriptor(call.descriptor, edition=edition.name, real=real))
         found = tuple(f for f in found if f.kind is not Kind.NAME_AGAINST_SUMMARY)
-        return Document(call, request, unknown, found, None, read=False, countable=False)
+        return Document(call, request, reason_for_unknown_level, found, None, file_was_read=False, countable=False)
     if call.lacks_descriptor:
         state = FileState(edition.name, request=request)
         found = (*validate_descriptor({}, edition=edition.name), *judge_file(io.BytesIO(content), state))
-        return Document(call, request, unknown, found, state.header, read=True, countable=not state.doubtful)
+        return Document(
+            call,
+            request,
+            reason_for_unknown_level,
+            found,
+            state.header,
+            file_was_read=True,
+            countable=not state.doubtful,
+        )
     linked = Following(
         call.descriptor, edition=edition.name, content=content, recipes=False, request=request, real=real
     )
     found = tuple(linked.findings())
-    if not linked.read:  # the descriptor does not name a file that validation would open
+    if not linked.read:  # The descriptor names no file that validation would open.
         state = FileState(edition.name, request=request)
         found += tuple(judge_file(io.BytesIO(content), state))
-        return Document(call, request, unknown, found, state.header, read=True, countable=not state.doubtful)
+        return Document(
+            call,
+            request,
+            reason_for_unknown_level,
+            found,
+            state.header,
+            file_was_read=True,
+            countable=not state.doubtful,
+        )
     countable = not linked.doubtful
-    return Document(call, request, unknown, found, linked.header, True, countable, linked.sample)
+    return Document(call, request, reason_for_unknown_level, found, linked.header, True, countable, linked.sample)
 
 
 def _repeated_ids(records: Sequence[Record]) -> dict[str, int]:
-    """Ids that several records have, with the number of those records."""
+    """Ids that are shared by several records, each with the number of these records."""
     return {k: n for k, n in Counter(map(id_of, records)).items() if k is not None and n > 1}
 
 
-# Preconditions: what must exist for a requirement to be examined
+# Preconditions: what a document must have, so that it can be examined for a requirement
 
 
-def _needs_file(one: Document) -> str | None:
-    return None if one.read else "a descriptor's file could not be read"
+def _needs_file(document: Document) -> str | None:
+    return None if document.file_was_read else "a descriptor's file could not be read"
 
 
-def _needs_records(one: Document) -> str | None:
-    return _needs_file(one) or (None if one.call.file_records else "a file has no records")
+def _needs_records(document: Document) -> str | None:
+    return _needs_file(document) or (None if document.call.file_records else "a file has no records")
 
 
-def _needs_filled_texts(one: Document) -> str | None:
-    broken = [f.kind for f in one.of("LRO-FILE-11") if breaks(f)]
-    return one.may_be_empty if broken == [Kind.ABSENT_FIELDS] else None
+def _needs_filled_texts(document: Document) -> str | None:
+    broken = [f.kind for f in document.of("LRO-FILE-11") if breaks(f)]
+    return document.may_be_empty if broken == [Kind.ABSENT_FIELDS] else None
 
 
-def _needs_header_count(one: Document) -> str | None:
-    known = one.header is not None and whole_number(one.header.get("count")) is not None
-    return None if known else _needs_file(one) or "a file has no header with a valid count (LRO-FILE-03)"
+def _needs_header_count(document: Document) -> str | None:
+    known = document.header is not None and whole_number(document.header.get("count")) is not None
+    return None if known else _needs_file(document) or "a file has no header with a valid count (LRO-FILE-03)"
 
 
-def _needs_countable_records(one: Document) -> str | None:
-    return _needs_file(one) or (None if one.countable else "a file has lines that are not JSON objects")
+def _needs_countable_records(document: Document) -> str | None:
+    return _needs_file(document) or (None if document.countable else "a file has lines that are not JSON objects")
 
 
 def _needs_header(*names: str) -> Precondition:
-    def unmet(one: Document) -> str | None:
-        if one.header is None:
-            return _needs_file(one) or "a file has no header"
-        missing = next((n for n in names if one.header.get(n) in (None, "")), None)
+    def unmet(document: Document) -> str | None:
+        if document.header is None:
+            return _needs_file(document) or "a file has no header"
+        missing = next((n for n in names if document.header.get(n) in (None, "")), None)
         return None if missing is None else f"a header has no {missing} (LRO-FILE-03)"
 
     return unmet
 
 
 def _needs_member(*path: str, type: type = object) -> Precondition:
-    def unmet(one: Document) -> str | None:
-        valid = one.has(*path) and isinstance(one.at(*path), type)
+    def unmet(document: Document) -> str | None:
+        valid = document.has(*path) and isinstance(document.value_at(*path), type)
         return None if valid else f"a descriptor has no valid {'.'.join(path)}"
 
     return unmet
 
 
-def _needs_valid_schema(one: Document) -> str | None:
-    about = (f for f in one.findings if f.rule == "LRO-DESC-09" and f.severity == "error")
+def _needs_valid_schema(document: Document) -> str | None:
+    about = (f for f in document.findings if f.rule == "LRO-DESC-09" and f.severity == "error")
     broken = any(f.pointer.startswith("/line_schema") for f in about)
     return "a line_schema is not a schema that records can satisfy (LRO-DESC-09)" if broken else None
 
 
-def _needs_timestamp(one: Document) -> str | None:
-    written = one.header is not None and isinstance(one.header.get("timestamp"), str)
+def _needs_timestamp(document: Document) -> str | None:
+    written = document.header is not None and isinstance(document.header.get("timestamp"), str)
     return None if written else "a header's timestamp is missing or not a string (LRO-FILE-03)"
 
 
-def _needs_level(one: Document) -> str | None:
-    if one.header is not None and not holds_memories(one.header):
+def _needs_level(document: Document) -> str | None:
+    if document.header is not None and not holds_memories(document.header):
         return "only memories have detail levels, and a file's header says that it holds other records"
-    return one.unknown
+    return document.reason_for_unknown_level
 
 
-def _needs_estimate(one: Document) -> str | None:
-    known = one.header is not None and whole_number(one.header.get("estimated_tokens")) is not None
-    return None if known else _needs_file(one) or "a file has no header with a valid estimate E"
+def _needs_estimate(document: Document) -> str | None:
+    known = document.header is not None and whole_number(document.header.get("estimated_tokens")) is not None
+    return None if known else _needs_file(document) or "a file has no header with a valid estimate E"
 
 
-def _needs_namespace(one: Document) -> str | None:
-    named = any(isinstance(r.get("namespace"), str) for r in one.call.file_records)
+def _needs_namespace(document: Document) -> str | None:
+    named = any(isinstance(r.get("namespace"), str) for r in document.call.file_records)
     return None if named else "no record of a file has a namespace"
 
 
-def _needs_schema_version(one: Document) -> str | None:
-    known = one.header is not None and isinstance(one.header.get("schema_version"), str)
-    return None if known else _needs_file(one) or "a header's schema_version is missing or not a string (LRO-FILE-03)"
+def _needs_schema_version(document: Document) -> str | None:
+    known = document.header is not None and isinstance(document.header.get("schema_version"), str)
+    return (
+        None if known else _needs_file(document) or "a header's schema_version is missing or not a string (LRO-FILE-03)"
+    )
 
 
-def _needs_guidance(one: Document) -> str | None:
-    return None if str(one.descriptor.get("guidance", "")).strip() else "guidance is blank (LRO-GUI-01)"
+def _needs_guidance(document: Document) -> str | None:
+    return None if str(document.descriptor.get("guidance", "")).strip() else "guidance is blank (LRO-GUI-01)"
 
 
-def _needs_light_detail(one: Document) -> str | None:
-    return None if one.request.detail == "light" else "a file of another detail level than light, or of an unknown one"
+def _needs_light_detail(document: Document) -> str | None:
+    return (
+        None
+        if document.request.detail == "light"
+        else "a file of another detail level than light, or of an unknown one"
+    )
 
 
 _PURPOSES = tuple(f"LRO-REC-{number:02}" for number in (*range(1, 11), *range(14, 19)))
@@ -593,22 +649,22 @@ _PURPOSES = tuple(f"LRO-REC-{number:02}" for number in (*range(1, 11), *range(14
 
 
 def _needs_decision(rule: str) -> Precondition:
-    return _all(_needs_recipe_list, lambda one: one.undecided.get(rule, "a detail level has no such recipe"))
+    return _all(_needs_recipe_list, lambda document: document.undecided.get(rule, "a detail level has no such recipe"))
 
 
-def _needs_recipe_list(one: Document) -> str | None:
-    listed = isinstance(one.descriptor.get("jq_recipes"), list)
+def _needs_recipe_list(document: Document) -> str | None:
+    listed = isinstance(document.descriptor.get("jq_recipes"), list)
     return None if listed else "jq_recipes is not a list (LRO-DESC-01)"
 
 
-def _needs_a_recipe(one: Document) -> str | None:
-    return None if one.descriptor["jq_recipes"] else "a descriptor has no recipe"
+def _needs_a_recipe(document: Document) -> str | None:
+    return None if document.descriptor["jq_recipes"] else "a descriptor has no recipe"
 
 
-def _needs_any_decision(one: Document) -> str | None:
-    if one.of("LRO-REC-12") or None in one.undecided.values():
+def _needs_any_decision(document: Document) -> str | None:
+    if document.of("LRO-REC-12") or None in document.undecided.values():
         return None
-    return next(filter(None, one.undecided.values()), "a detail level has no standard recipes")
+    return next(filter(None, document.undecided.values()), "a detail level has no standard recipes")
 
 
 def _all(*conditions: Precondition) -> Precondition:

@@ -1,4 +1,9 @@
-"""A server's estimates E: the records that they cover, how they are rounded, and whether they are stable."""
+"""A server's estimates of the number of tokens in results: the records that they cover, how they are rounded, and
+whether they are stable.
+
+E is the estimate of one result, which the header of its file states. An E is *honest* if it is plausible for the text
+of the records (`lro_conformance.capture.estimate.honest_range`).
+"""
 
 from __future__ import annotations
 
@@ -21,31 +26,31 @@ SAME_SIZE = 0.03
 """Two sizes that differ by less than this share count as the same."""
 
 _MIN_CHARACTERS = 2000
-"""From this number of characters on, it does not matter how E is rounded, or whether the server also counts a few
-characters around the records, such as brackets (I-01)."""
+"""Least number of characters of files whose E is examined. In files of this size, it does not matter how E is rounded,
+or whether the server also counts a few characters around the records, such as brackets (I-01)."""
 
 _LOW_SHARE = 0.9
-"""E is too low if it is at most this share of characters ÷ 4."""
+"""E is too low if E ÷ (characters ÷ 4) is not greater than this number."""
 
 _CONSTANT_SPREAD = 0.01
-"""E ÷ (characters ÷ 4) counts as the same in all files if its spread (`_spread`) is at most this."""
+"""E ÷ (characters ÷ 4) counts as the same in all files if its spread (`_spread`) is not greater than this number."""
 
 _DIFFERENT_SPREAD = 0.05
-"""Files differ enough for a comparison if the share of values, as opposed to keys and punctuation, in their records
-(`_values_share`) has at least this spread."""
+"""Files are different enough for a comparison if the share of values in their records (`_values_share`) has at least
+this spread. The rest of a record is keys and punctuation."""
 
 _NEAR_LARGEST = 0.9
-"""An E above this share of the largest one counts as equal to it."""
+"""An E above this share of the largest E counts as equal to the largest E."""
 
 _MUCH_LARGER = 2.5
-"""Two results cannot have the same honest E if the larger has more than this many times the characters of the
-smaller."""
+"""If the number of characters of one result is more than this number of times that of another result, the two results
+cannot have the same honest E."""
 
 _MANY_RECORDS = 20
-"""Results with at least this many records have texts of a similar kind, whatever operation returns them."""
+"""Results with at least this number of records have similar texts, even if different operations return them."""
 
 _UNLIKE_RATIO = 1.2
-"""Largest ratio between the tokens per character of two texts of a similar kind."""
+"""Largest ratio between the tokens per character of two similar texts."""
 
 MEASURES_OTHER_RECORDS = (
     "E is the estimate of records that are not in the file, or of a different detail level (LRO-THR-05)"
@@ -53,25 +58,27 @@ MEASURES_OTHER_RECORDS = (
 """Reason why E is not compared with the records of a file."""
 
 ESTIMATE_OF_EARLIER_CALL = "E may belong to an earlier call, whose file this call names (LRO-NAME-04)"
-"""Reason why a result cannot be judged by the E of its file."""
+"""Reason why the E of a file says nothing about the result of the call."""
 
 LARGER = 1.1
-"""Ratio of sizes above which the larger file must have the greater E."""
+"""If the ratio of the sizes of two files is greater than this number, the larger file must have the greater E."""
 
 
 @dataclass(frozen=True)
 class Estimates:
-    """Estimates of the files of a survey."""
+    """The estimates of the files of a survey, and what they have in common."""
 
     survey: Survey
     details: DetailLevels
 
     @cached_property
     def rounding_step(self) -> int:
-        """Common divisor of all estimates: 10 or more if headers round; 1 otherwise, or if too few are known."""
-        stated = (whole_number(c.header.get("estimated_tokens")) for c in self.survey.files)
-        known = {e for e in stated if e is not None and e > 0}
-        step = gcd(*known) if len(known) >= 6 else 1
+        """The number to whose multiples the server rounds its estimates: the greatest common divisor of all estimates
+        in headers, if it is 10 or more. Otherwise, or if fewer than six different estimates are known, the result is
+        1."""
+        header_estimates = (whole_number(c.header.get("estimated_tokens")) for c in self.survey.files)
+        estimates = {e for e in header_estimates if e is not None and e > 0}
+        step = gcd(*estimates) if len(estimates) >= 6 else 1
         return step if step >= 10 else 1
 
     @cached_property
@@ -81,33 +88,34 @@ class Estimates:
         return tuple(self._same_memories())
 
     def _same_memories(self) -> Iterator[tuple[Call, Call]]:
-        known: dict[tuple[object, ...], Call] = {}
+        first_calls: dict[tuple[object, ...], Call] = {}
         files = (c for c in self.survey.files if c.file_records)
-        for other in (c for c in files if whole_number(c.header.get("estimated_tokens")) is not None):
-            level = other.detail or str(other.header.get("detail"))
-            key = (other.operation, level, other.file_ids, frozenset(other.file_records[0]))
-            one = known.setdefault(key, other)
-            # A file that lost records may seem to have the same memories as one with a lower limit.
-            more = (
-                len(c.file_records) > len(other.file_records)
-                for c in self.survey.files
-                if c.operation == other.operation
+        for call in (c for c in files if whole_number(c.header.get("estimated_tokens")) is not None):
+            level = call.detail or str(call.header.get("detail"))
+            key = (call.operation, level, call.file_ids, frozenset(call.file_records[0]))
+            first_call = first_calls.setdefault(key, call)
+            # A file that lost records may seem to have the same memories as a file with a lower limit.
+            has_more = (
+                len(c.file_records) > len(call.file_records) for c in self.survey.files if c.operation == call.operation
             )
-            partly = one.limit != other.limit and any(more)
-            if one is not other and not partly and not self.is_cut_short(other):
-                yield one, other
+            may_lack_records = first_call.limit != call.limit and any(has_more)
+            if first_call is not call and not may_lack_records and not self.is_cut_short(call):
+                yield first_call, call
 
     @cached_property
     def are_steady(self) -> bool:
-        """True if the same memories have the same E each time."""
+        """True if files with the same memories always have the same E, apart from `slack`."""
         return all(
             abs(a.header["estimated_tokens"] - b.header["estimated_tokens"]) <= slack(a, b)
             for a, b in self.same_memories
         )
 
     def is_of_an_earlier_call(self, operation: str) -> bool:
-        """True if an operation's exact threshold may be tested with the E of a different call: both calls from which
-        this E was learnt (`Survey.repeats`) name a file that an earlier call had already named."""
+        """True if the E by which an operation's exact threshold is tested may be that of a different call.
+
+        That is so if both calls from which this E was learnt (`Survey.repeats`) name a file that had already been named
+        by an earlier call.
+        """
         calls = self.survey.repeats.get(operation, ())
         return bool(calls) and all(c.identity in self._named_before for c in calls)
 
@@ -117,46 +125,53 @@ class Estimates:
 
     @cached_property
     def fraction(self) -> tuple[Call, float] | None:
-        """The largest file, and the mean of E ÷ (characters ÷ 4), if this share is low and the same in all files.
+        """The largest file, and the mean of E ÷ (characters ÷ 4), if this quotient is low and the same in all files.
+        Otherwise None; also None if the files are too similar to show a difference.
 
-        Only files of at least `_MIN_CHARACTERS` count. A constant share means that the server divides by a number other
-        than 4. If the server estimated a text other than the record lines, such as a rendered one, the share would vary
-        with the detail level, since keys weigh more where records are short. None if the files are too similar to show
-        the difference.
+        Only files of at least `_MIN_CHARACTERS` count. If the quotient is constant, the server divides the number of
+        characters by a number other than 4. If the server estimated a different text, such as a rendering of the
+        records, the quotient would vary with the detail level, because keys are a larger part of short records.
         """
-        known = [c for c in self.survey.files if c.estimate and c.file_records and characters(c) >= _MIN_CHARACTERS]
-        known = [c for c in known if not self.is_cut_short(c) and not self.measure_differently(c.operation)]
-        if not known or _spread([_values_share(c) for c in known]) < _DIFFERENT_SPREAD:
+        calls = [c for c in self.survey.files if c.estimate and c.file_records and characters(c) >= _MIN_CHARACTERS]
+        calls = [c for c in calls if not self.is_cut_short(c) and not self.measure_differently(c.operation)]
+        if not calls or _spread([_values_share(c) for c in calls]) < _DIFFERENT_SPREAD:
             return None
-        shares = [4 * tokens_per_character(c) for c in known]
+        shares = [4 * tokens_per_character(c) for c in calls]
         if max(shares) > _LOW_SHARE or _spread(shares) > _CONSTANT_SPREAD:
             return None
-        return max(known, key=characters), sum(shares) / len(shares)
+        return max(calls, key=characters), sum(shares) / len(shares)
 
-    def call_estimated_in_part(self, operation: str, more: Sequence[Call] = ()) -> Call | None:
-        """The largest of an operation's results for one query with the same fields, if its E is too low although
-        smaller results have an honest E: then E covers only a part of the set. None if there is no such result.
+    def call_estimated_in_part(self, operation: str, further_calls: Sequence[Call] = ()) -> Call | None:
+        """A result of an operation whose E covers only a part of the records; None if there is no such result.
 
-        The largest honest E must be at least one and a half times the smallest, so that a constant does not count as an
-        estimate. *more* are calls besides those of the survey.
+        Results for the same query and with the same fields are compared. If the E of the largest result is too low,
+        although smaller results have an honest E, then the E of the largest result covers only a part of it. The
+        largest honest E must be at least one and a half times the smallest, so that a constant does not count as an
+        estimate.
+
+        *further_calls* are calls that are not in the survey.
         """
         groups: dict[object, list[Call]] = {}
-        for call in (*self.survey.files, *more):
+        for call in (*self.survey.files, *further_calls):
             if call.operation == operation and call.estimate and call.file_records and not self.is_cut_short(call):
                 groups.setdefault((call.query, frozenset(call.file_records[0])), []).append(call)
         for calls in groups.values():
             honest = [c for c in calls if LOW <= 4 * tokens_per_character(c) <= HIGH]
-            known = [c.estimate or 0 for c in honest]
+            honest_estimates = [c.estimate or 0 for c in honest]
             largest = max(calls, key=characters)
-            if known and max(known) >= 1.5 * min(known) and (largest.estimate or 0) < honest_range(largest)[0]:
+            if (
+                honest_estimates
+                and max(honest_estimates) >= 1.5 * min(honest_estimates)
+                and (largest.estimate or 0) < honest_range(largest)[0]
+            ):
                 return largest if characters(largest) > max(map(characters, honest)) else None
         return None
 
     def estimated_before_limit(self, operation: str) -> tuple[Call, Call] | None:
-        """Two calls with different limits and the same E, although one file is at least twice as large as the other,
-        and E is high enough for the larger one.
+        """Two calls which show that E is estimated before the limit is applied. They have different limits and the same
+        E, although one file is at least twice as large as the other. E is high enough for the larger file.
 
-        None if E grows with the limit, or is a constant, that is, the same for other queries and levels.
+        None if E grows with the limit, or if it is the same for all queries and levels.
         """
         groups: dict[object, list[Call]] = {}
         for call in self.survey.files:
@@ -170,10 +185,10 @@ class Estimates:
         return next(((a, b) for a, b in pairs if (b.estimate or 0) >= honest_range(b)[0]), None)
 
     def call_ignoring_detail(self, operation: str) -> tuple[Call, Call] | None:
-        """Two calls which show that E does not follow the detail level; None if no calls show this.
+        """Two calls which show that E ignores the detail level; None if no calls show this.
 
-        Of two calls for the same records, the one whose file is larger by more than a tenth must have the greater E. If
-        the files have the same size, one E must not be more than one and a half times the other.
+        If two calls return the same records, and one file is larger by more than a tenth, its E must be greater. If
+        both files have about the same size, one E must not be more than one and a half times the other E.
         """
         whole = self.survey.whole
         calls = [c for (n, _), c in whole.items() if n == operation and c.estimate and characters(c)]
@@ -188,37 +203,46 @@ class Estimates:
         return None
 
     def measure_differently(self, operation: str) -> bool:
-        """True if E is the estimate of another set than the returned one: at a different detail level, before a limit
-        is applied, or cut to a budget."""
+        """True if E is not the estimate of the returned records, but of other records: records at a different detail
+        level, the records before a limit is applied, or the records that are left when they are cut to a budget."""
         deviations = (self.call_ignoring_detail, self.estimated_before_limit, self.calls_estimated_at_budget)
         return any(deviation(operation) is not None for deviation in deviations)
 
     def calls_estimated_at_budget(self, operation: str) -> tuple[Call, Call] | None:
-        """The smallest and the largest of those results of inject that have about the largest E, if this E is too low
-        for the larger one: then E is the estimate of a set that was cut to the budget.
+        """Two results of inject which show that E is the estimate of records that were cut to the budget; None if there
+        are no such results.
 
-        None if no result has less than half of that E, since E may then be a constant. Also None if the larger result
-        is not clearly larger than the smaller one (`_MUCH_LARGER`), or if other operations have such results, too.
+        Of all results whose E is about the largest E of inject, they are the smallest and the largest. The largest E
+        must be too low for the larger result, which must be clearly larger than the smaller one (`_MUCH_LARGER`). Some
+        result must have less than half of the largest E, because otherwise E may be a constant. No other operation may
+        have such results.
         """
         if operation != "inject":
             return None
-        found = {name: self._capped(name) for name in {c.operation for c in self.survey.files}}
-        own = found.pop(operation, None)
-        return own if not any(found.values()) else None
+        capped = {name: self._capped(name) for name in {c.operation for c in self.survey.files}}
+        of_inject = capped.pop(operation, None)
+        return of_inject if not any(capped.values()) else None
 
     def _capped(self, operation: str) -> tuple[Call, Call] | None:
         calls = [c for c in self.survey.files if c.operation == operation and c.estimate and c.file_records]
-        cap = max((c.estimate or 0 for c in calls), default=0)
-        same = sorted((c for c in calls if (c.estimate or 0) > _NEAR_LARGEST * cap), key=characters)
-        grows = cap > 0 and any((c.estimate or 0) < cap / 2 for c in calls)
-        if not grows or (same[-1].estimate or 0) >= honest_range(same[-1])[0]:
+        largest_estimate = max((c.estimate or 0 for c in calls), default=0)
+        near_largest = sorted(
+            (c for c in calls if (c.estimate or 0) > _NEAR_LARGEST * largest_estimate), key=characters
+        )
+        estimates_vary = largest_estimate > 0 and any((c.estimate or 0) < largest_estimate / 2 for c in calls)
+        if not estimates_vary or (near_largest[-1].estimate or 0) >= honest_range(near_largest[-1])[0]:
             return None
-        return (same[0], same[-1]) if characters(same[-1]) > _MUCH_LARGER * characters(same[0]) else None
+        return (
+            (near_largest[0], near_largest[-1])
+            if characters(near_largest[-1]) > _MUCH_LARGER * characters(near_largest[0])
+            else None
+        )
 
     @cached_property
     def unlike(self) -> tuple[Call, Call] | None:
         """Two results of different operations at one detail level whose tokens per character differ, although both have
-        many records in Latin script. The one whose E is farther from characters ÷ 4 comes first."""
+        many records in Latin script. None if there are no such results. The result whose E is farther from characters ÷
+        4 comes first."""
         large = [
             c
             for c in self.survey.whole.values()
@@ -227,9 +251,11 @@ class Estimates:
         large = [c for c in large if not (self.is_cut_short(c) or self.memories_of_same_recall(c))]
         large = [c for c in large if not self.measure_differently(c.operation)]
         for one, other in combinations(sorted(large, key=_deviation, reverse=True), 2):
-            same = self.details.level_of(one) == self.details.level_of(other) and one.operation != other.operation
+            is_comparable = (
+                self.details.level_of(one) == self.details.level_of(other) and one.operation != other.operation
+            )
             rates = tokens_per_character(one), tokens_per_character(other)
-            if same and max(rates) > _UNLIKE_RATIO * min(rates):
+            if is_comparable and max(rates) > _UNLIKE_RATIO * min(rates):
                 return one, other
         return None
 
@@ -239,37 +265,41 @@ class Estimates:
         return wide + escapes < narrow / 50
 
     def is_cut_short(self, call: Call) -> bool | None:
-        """True if an inject's E covers more memories than its file has, compared with a recall of the same query: the
-        file has fewer memories, and E per character is more than 1.6 times that of the recall.
+        """True if the E of an inject covers more memories than its file has. This is found by a comparison with a
+        recall of the same query: the file of the inject has fewer memories, and its E per character is more than 1.6
+        times that of the recall.
 
         None if there is no such recall, or if one of the two files has no records.
         """
-        known = self._recall_for(call)
-        if known is None or not known.file_records or not call.file_records:
+        recall = self._recall_for(call)
+        if recall is None or not recall.file_records or not call.file_records:
             return None
-        return len(call.file_records) < len(known.file_records) and tokens_per_character(
+        return len(call.file_records) < len(recall.file_records) and tokens_per_character(
             call
-        ) > 1.6 * tokens_per_character(known)
+        ) > 1.6 * tokens_per_character(recall)
 
     def memories_of_same_recall(self, call: Call) -> int | None:
-        """Number of memories in the file of a recall with the same query, level and limit, if the file of an inject has
-        fewer although both files state the same E.
+        """The number of memories in the file of a recall with the same query, level and limit as an inject, if the file
+        of the inject has fewer memories, but at least one, although both files state the same E. Otherwise None.
 
-        None if the limit or E differs, because then nothing shows that both found the same set; also None if the file
-        of the inject is empty or has as many, or if E proves nothing: it is rounded or not honest, or results change
-        from call to call.
+        If the limit or E differs, nothing shows that both calls found the same memories. E proves nothing if it is
+        rounded or not honest, or if results change from call to call.
         """
-        known = self._recall_for(call)
-        if known is None or known.limit != call.limit:
+        recall = self._recall_for(call)
+        if recall is None or recall.limit != call.limit:
             return None
         if self.survey.volatile_operations or self.rounding_step > 1:
             return None
-        same = known.estimate == call.estimate and known.estimate is not None and is_honest(known)
-        return len(known.file_records) if same and 0 < len(call.file_records) < len(known.file_records) else None
+        is_same_estimate = recall.estimate == call.estimate and recall.estimate is not None and is_honest(recall)
+        return (
+            len(recall.file_records)
+            if is_same_estimate and 0 < len(call.file_records) < len(recall.file_records)
+            else None
+        )
 
     def _recall_for(self, call: Call) -> Call | None:
-        """The recall with an inject's query at the same detail level or, if recall has no such level, with the same
-        fields; None if there is none."""
+        """The recall with the same query as an inject, at the same detail level. If recall does not have this level, it
+        is a recall whose records have the same fields. None if there is no such recall."""
         recall, level = self.survey.operations.get("recall"), self.details.level_of(call)
         if call.operation != "inject" or recall is None:
             return None
@@ -288,17 +318,18 @@ class Estimates:
 
 @derived
 def estimates(survey: Survey, details: DetailLevels) -> Estimates:
-    """Estimates of the survey's files."""
+    """The estimates of the survey's files."""
     return Estimates(survey, details)
 
 
 def _spread(shares: list[float]) -> float:
-    """Excess of the largest share over the smallest, relative to the smallest."""
+    """The difference between the largest and the smallest share, divided by the smallest."""
     return max(shares) / min(shares) - 1 if min(shares) > 0 else 0.0
 
 
 def _values_share(call: Call) -> float:
-    """Share of the record lines that is in texts and numbers, not in keys and punctuation."""
+    """The share of the characters in record lines that belong to values, such as texts and numbers. All others belong
+    to keys and punctuation."""
     return sum(map(_characters_of_values, call.file_records)) / characters(call)
 
 
@@ -313,11 +344,11 @@ def _characters_of_values(value: object) -> int:
 
 
 def _deviation(call: Call) -> float:
-    """Distance of a call's E from characters ÷ 4, relative to the latter."""
+    """The difference between a call's E and characters ÷ 4, divided by characters ÷ 4."""
     return abs(4 * tokens_per_character(call) - 1)
 
 
 def slack(one: Call, other: Call) -> int:
-    """Tokens by which the E of two files with the same memories may differ: one for each character by which their sizes
-    differ, and two more."""
+    """Number of tokens by which the E of two files with the same memories may differ. It is the difference between the
+    numbers of characters, plus two."""
     return abs(characters(one) - characters(other)) + 2

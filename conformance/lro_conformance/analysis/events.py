@@ -11,9 +11,10 @@ from lro_conformance.trials.survey import Survey
 
 
 def events_in(survey: Survey, name: str) -> list[Any]:
-    """The events of this *name* in log notifications and in the lines of other channels.
+    """The events with this *name* in log notifications and in the lines of other channels.
 
-    In an object, `event`, `type`, `name` or `kind` is the name of the event; a text begins with the name.
+    If an event is an object, its name is the value of `event`, `type`, `name` or `kind`. If it is a text, it begins
+    with the name.
     """
     found = [as_record(s.value).get("data") for s in survey.messages if s.kind == "notifications/message"]
     found += [_line(line.partition(": ")[2]) for line in survey.event_lines]
@@ -23,8 +24,8 @@ def events_in(survey: Survey, name: str) -> list[Any]:
 
 
 def times(name: str, message: str, files: Iterable[str]) -> int:
-    """Number of events of this *name* in a message: at least one, and at most as many as there are *files* that the
-    message names."""
+    """Number of events with this *name* in a message. It is not greater than the number of those *files* that the
+    message names, but at least one."""
     return max(1, min(message.count(name), sum(file in message for file in files)))
 
 

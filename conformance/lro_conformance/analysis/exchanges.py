@@ -1,10 +1,15 @@
-"""Model of one exchange: the demands of the specification on any call, its result and its file.
+"""Rules for one exchange: what the specification requires of any call, its result and its file.
 
-A rule is a pure function of an `Exchange` and a `Context`. It yields what it examined: a `Judged` for each subject, or
-the reason why there was none. `Exchanges.judge` applies the rules of a requirement to every exchange of the run.
+An *exchange* is a call of an operation and what is known of the same call under other settings. Its *twin* is the same
+call, answered inline by a server that offloads nothing. E is the server's estimate of the tokens in a result, which the
+header of the file states.
 
-Defects that a descriptor or a file shows by itself are found by `lro_spec.validation`: see
-`lro_conformance.analysis.documents`.
+A rule is a pure function of an `Exchange` and a `Context`. It yields a `Judged` for each subject that it examined. If
+it could examine nothing, it yields the reason. `Exchanges.judge` applies the rules of a requirement to every exchange
+of the run.
+
+Defects that can be seen in a descriptor or a file alone are found by `lro_spec.validation`
+(`lro_conformance.analysis.documents`).
 """
 
 from __future__ import annotations
@@ -25,7 +30,7 @@ from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.detail import DetailLevels, filled_fields
 from lro_conformance.analysis.documents import calls_of_run
 from lro_conformance.analysis.estimate import ESTIMATE_OF_EARLIER_CALL, Estimates, slack
-from lro_conformance.analysis.prose import Prose, is_shown, missing_from, shown_of
+from lro_conformance.analysis.prose import RecognisableMemories, is_shown, members_shown_in, titles_missing_from
 from lro_conformance.analysis.results import cursor_beside, differing_descriptors, is_failure
 from lro_conformance.analysis.sequences import in_sequence
 from lro_conformance.analysis.threshold import DRIFT, Decision, decisions, is_another_figure_stated
@@ -83,35 +88,37 @@ class Exchange:
 
     call: Call
     twin: Call | None = None
-    """The same call, answered inline by a server that holds the same memories; None if there is none."""
+    """The same call, answered inline by a server that holds the same memories; None if there is no such call."""
     lowest: Call | None = None
-    """The same call at the lowest threshold, on a server that holds the same memories: if it was offloaded, its header
-    states E. It may be `call` itself; None if there is none."""
+    """The same call at the lowest threshold, to a server that holds the same memories. If it was offloaded, the header
+    of its file states E. It may be `call` itself. None if there is no such call."""
     values_comparable: bool = False
-    """True if the twin was made in lockstep with the call, or close enough to it that their values can be compared."""
+    """True if the values of the two results can be compared, because the twin was made in lockstep with the call, or
+    soon before or after it."""
     in_flight: bool = False
-    """True if other calls were under way, so that only the whole conversation reproduces the exchange."""
-    shares: Call | None = None
-    """An earlier call whose file this call names; None if the file is its own."""
+    """True if other calls were under way at the same time, so that only the whole conversation reproduces the
+    exchange."""
+    earlier_call_of_file: Call | None = None
+    """An earlier call that named the same file; None if the call has a file of its own."""
     stray: tuple[str, ...] = ()
-    """Offloaded files that appeared during the call and that its result does not name."""
+    """Offloaded files that appeared during the call, but that its result does not name."""
     stored: Mapping[str, Record] = field(default_factory=dict[str, Record])
     """The memories that the suite gave to the servers of the call and of its twin, by id."""
-    among_others: bool = False
-    """True if each of these servers holds other memories, too: values that depend on all of them, such as scores, may
-    differ."""
+    has_other_memories: bool = False
+    """True if these servers also hold other memories, which may differ between the servers. Then values that depend on
+    all memories, such as scores, may differ."""
     steps: tuple[Call | Intervention, ...] = ()
-    """Calls and interventions that must precede the call to reproduce the exchange; empty if the call alone reproduces
-    it."""
+    """Calls and interventions that have to come before the call to reproduce the exchange; empty if the call alone
+    reproduces it."""
     names: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The server's own names of inline fields, mapped to MIF's (`names_of_fields`)."""
-    own_ids: bool = False
-    """True if the server gives stored memories ids of its own, by a counter or at random: in another process, the same
-    memory may have another id, and the same id may be another memory's."""
+    """The server's own names of inline fields, mapped to the names of MIF (`names_of_fields`)."""
+    gives_own_ids: bool = False
+    """True if the server gives new ids to the memories that the suite stores, by a counter or at random. Then a memory
+    may have a different id in another process, and an id may belong to a different memory there."""
 
     @cached_property
-    def at(self) -> Call | CallInContext | AfterStoring:
-        """The subject by which this exchange is reproduced."""
+    def subject(self) -> Call | CallInContext | AfterStoring:
+        """The subject whose script reproduces this exchange."""
         found = by_id(self.call.file_records or self.call.records or []).keys()
         memories = tuple(m for key, m in self.stored.items() if key in found)
         if memories or self.steps:
@@ -125,45 +132,47 @@ class Exchange:
 
     @cached_property
     def paired_by(self) -> Literal["id", "title", "content"]:
-        """The field by which records of the file and of the inline result are paired.
+        """The field by which records of the file are paired with records of the inline result.
 
-        It is the id, with two exceptions. If the servers replaced the ids of stored memories, it is the title or, where
-        records have no titles, the content. If inline records have no ids, but different titles, it is the title.
+        It is the id, with two exceptions. If the servers replaced the ids of stored memories, it is the title or, if
+        records have no titles, the content. If inline records have no ids, but all have different titles, it is the
+        title.
         """
-        shown = [renamed(r, self.names) for r in self._records]
+        inline_records = [renamed(r, self.names) for r in self._records]
         stored = {m.get("title") for m in self.stored.values()}
-        ours = [r for r in shown if r.get("title") in stored]
-        if ours:
-            return "id" if any(id_of(r) in self.stored for r in ours) else "title"
-        if self.own_ids:
-            return "id" if self._has_ids_of(shown) else self._text_of_each(shown)
-        titles = [str(r.get("title")) for r in shown if r.get("title")]
-        return "title" if not by_id(shown) and len({*titles}) == len(shown) > 0 else "id"
+        stored_records = [r for r in inline_records if r.get("title") in stored]
+        if stored_records:
+            return "id" if any(id_of(r) in self.stored for r in stored_records) else "title"
+        if self.gives_own_ids:
+            return "id" if self._has_ids_of(inline_records) else self._text_of_each(inline_records)
+        titles = [str(r.get("title")) for r in inline_records if r.get("title")]
+        return "title" if not by_id(inline_records) and len({*titles}) == len(inline_records) > 0 else "id"
 
-    def _has_ids_of(self, shown: Sequence[Record]) -> bool:
-        """True if the file has the id of each of these records, with the same title."""
+    def _has_ids_of(self, inline_records: Sequence[Record]) -> bool:
+        """True if the file has a record with the same id and the same title for each of these records."""
         filed = by_id(self.call.file_records)
-        pairs = [(r, filed.get(id_of(r) or "")) for r in shown]
+        pairs = [(r, filed.get(id_of(r) or "")) for r in inline_records]
         return all(f is not None and ("title" not in r or f.get("title") == r["title"]) for r, f in pairs)
 
-    def _text_of_each(self, shown: Sequence[Record]) -> Literal["id", "title", "content"]:
-        """The field with a text in each of these records and in each of the file's; the id if there is none."""
-        both = (*shown, *self.call.file_records)
-        if all(isinstance(r.get("title"), str) for r in both):
+    def _text_of_each(self, inline_records: Sequence[Record]) -> Literal["id", "title", "content"]:
+        """The field, title or content, that is a text in all of these records and all records of the file. If there is
+        no such field, it is the id."""
+        records = (*inline_records, *self.call.file_records)
+        if all(isinstance(r.get("title"), str) for r in records):
             return "title"
-        return "content" if all(isinstance(r.get("content"), str) for r in both) else "id"
+        return "content" if all(isinstance(r.get("content"), str) for r in records) else "id"
 
     @property
     def has_broken_lines(self) -> bool:
-        """True if some of the file's record lines are not strict JSON."""
+        """True if some record lines of the file are not strict JSON."""
         return self.call.file is not None and any(line.problem is not None for line in self.call.file.record_lines)
 
     @property
     def is_one_stored_memory(self) -> bool:
-        """True if the call returns a single memory inline, and the suite stored it."""
+        """True if the inline result is a single memory that was stored by the suite."""
         if len(self._records) != 1:
             return False
-        by_its_text = self.own_ids and bool(ids_of_memories(self._records, self.stored.values()))
+        by_its_text = self.gives_own_ids and bool(ids_of_memories(self._records, self.stored.values()))
         return id_of(self._records[0]) in self.stored or by_its_text
 
     @property
@@ -171,19 +180,21 @@ class Exchange:
         return (self.twin.records if self.twin is not None else None) or []
 
     def index(self, records: Iterable[Record]) -> dict[str, Record]:
-        """Records by their `paired_by` field; if several have the same value, the first counts."""
+        """Records by the value of their `paired_by` field. If several records have the same value, the first one
+        counts."""
         if self.paired_by == "id":
             return by_id(records)
         return {text: alike[0] for text, alike in _by_text(records, self.paired_by).items()}
 
     @cached_property
     def file_records(self) -> Mapping[str, Record]:
-        """The records in the file, by their `paired_by` field; empty if there is no file."""
+        """The records in the file, by the value of their `paired_by` field; empty if there is no file."""
         return self.index(self.call.file_records)
 
     @cached_property
-    def shown(self) -> Mapping[str, Record]:
-        """The records of the inline result, by their `paired_by` field; empty if there are none."""
+    def inline_records(self) -> Mapping[str, Record]:
+        """The records of the inline result, by the value of their `paired_by` field; empty if there are no such
+        records."""
         found: dict[str, Record] = {}
         for record in self._records:
             for key in self.index([renamed(record, self.names)]):
@@ -191,36 +202,41 @@ class Exchange:
         return found
 
     @cached_property
-    def given(self) -> Mapping[str, Record]:
-        """The memories that the suite gave to the servers, by the same keys as `shown`."""
-        if not self.own_ids:
+    def stored_by_key(self) -> Mapping[str, Record]:
+        """The memories that the suite gave to the servers, by the same keys as `inline_records`."""
+        if not self.gives_own_ids:
             return self.index(self.stored.values())
-        known = {text: m for m in self.stored.values() for text in texts_of_memory(m)}
-        texts = ((key, " ".join(text.split())) for key, record in self.shown.items() for text in strings_in(record))
-        return {key: known[text] for key, text in texts if text in known}
+        memories_by_text = {text: m for m in self.stored.values() for text in texts_of_memory(m)}
+        texts = (
+            (key, " ".join(text.split())) for key, record in self.inline_records.items() for text in strings_in(record)
+        )
+        return {key: memories_by_text[text] for key, text in texts if text in memories_by_text}
 
     def obstacle(self, comparison: Comparison) -> str | None:
-        """Reason why the file's records cannot be matched with those of the inline result; None if they can."""
+        """Reason why the records of the file cannot be paired with records of the inline result; None if they can be
+        paired."""
         if self.paired_by != "id":
             return None
-        changed = self.own_ids and not self._has_ids_of([renamed(r, self.names) for r in self._records])
-        if changed or (self.stored and not self.shown.keys() & (self.stored.keys() | self.file_records.keys())):
+        changed = self.gives_own_ids and not self._has_ids_of([renamed(r, self.names) for r in self._records])
+        if changed or (
+            self.stored and not self.inline_records.keys() & (self.stored.keys() | self.file_records.keys())
+        ):
             return "each process gives stored memories ids of its own, and inline results show no titles"
-        return None if self.names and self.shown.keys() & self.file_records.keys() else comparison.obstacle
+        return None if self.names and self.inline_records.keys() & self.file_records.keys() else comparison.obstacle
 
 
 class Rate(NamedTuple):
-    """Rate at which nearly all files of an operation are estimated."""
+    """The rate by which the server estimates nearly all files of an operation."""
 
     tokens: float
-    """Tokens per character."""
+    """Number of tokens per character."""
     separators: float
-    """Median of the numbers of JSON separators per character in these files (`FileSeen.separators`)."""
+    """The median, over these files, of the number of JSON separators per character (`FileSeen.separators`)."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """Evidence about the server as a whole, which judging a single exchange needs."""
+    """Evidence about the server as a whole, which is needed to judge a single exchange."""
 
     survey: Survey
     details: DetailLevels
@@ -231,49 +247,52 @@ class Context:
     """None if no exact threshold could be tried."""
     decisions: Mapping[str, Decision] | None = None
     """The rule by which each operation decides; None if no exact threshold could be tried."""
-    prose: Prose | None = None
+    recognisable: RecognisableMemories | None = None
     """Memories to look for in inline results that are text; None if there are no inline results."""
-    filled: Mapping[tuple[int, str, str], frozenset[str]] = field(
+    fields_by_memory: Mapping[tuple[int, str, str], frozenset[str]] = field(
         default_factory=dict[tuple[int, str, str], frozenset[str]]
     )
-    """Documented fields that a memory fills in any file, by server, detail level and id of the memory (`_filled`)."""
+    """The documented fields that have a value for a memory in any file, by server process, detail level and id of the
+    memory."""
     scored_by_confidence: frozenset[tuple[str, str | None]] = frozenset()
-    """Operations and queries for which scores are the memories' confidences: see `scored_by_confidence`."""
+    """Operations and queries for which the scores are the memories' confidences; see the function of the same name."""
     stated_differently: bool = False
-    """True if headers state another figure than the one that is compared; see `is_another_figure_stated`."""
+    """True if headers state a figure other than the one that is compared with the threshold
+    (`is_another_figure_stated`)."""
     maps_names: bool = False
-    """True if inline fields have names of the server's own, which files map to MIF's."""
+    """True if inline fields have names of the server's own, but the names of MIF in files."""
     names: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Those of the server's own names of inline fields whose meaning is known, mapped to MIF's (`names_of_fields`)."""
+    """The server's own names of inline fields, mapped to the names of MIF (`names_of_fields`). Only names whose meaning
+    is known are included."""
     rates: Mapping[str, Rate] = field(default_factory=dict[str, Rate])
-    """The rate of each operation for which nearly all files have the same (`_rates`)."""
-    own_ids: bool = False
-    """True if the server gives stored memories ids of its own (`_gives_own_ids`)."""
-    varying: int = 0
-    """Largest difference in size, in characters, that a record has between servers in lockstep (`_varying`)."""
+    """The rate of each operation for which nearly all files have the same rate (`_rates`)."""
+    gives_own_ids: bool = False
+    """True if the server gives new ids to the memories that the suite stores (`_gives_own_ids`)."""
+    size_variation: int = 0
+    """Largest difference, in characters, between the sizes of a record on servers in lockstep (`_size_variation`)."""
 
     def applied_to(self, exchanges: Sequence[Exchange]) -> Sequence[Exchange]:
-        """The exchanges, each with the server's own names of fields, and with whether the server gives its own ids."""
-        if not self.names and not self.own_ids:
+        """The exchanges, to which the context's `names` and `gives_own_ids` are added."""
+        if not self.names and not self.gives_own_ids:
             return exchanges
-        return [replace(e, names=self.names, own_ids=self.own_ids) for e in exchanges]
+        return [replace(e, names=self.names, gives_own_ids=self.gives_own_ids) for e in exchanges]
 
     @property
     def unstable_operations(self) -> frozenset[str]:
-        """Operations whose identical calls may return other records (`Comparison.unstable_operations`)."""
+        """Operations whose identical calls may return different records (`Comparison.unstable_operations`)."""
         return self.survey.volatile_operations if self.comparison is None else self.comparison.unstable_operations
 
     @cached_property
     def largest_inject(self) -> tuple[int, int]:
-        """Numbers of records and characters in inject's largest inline result at the default budget; zeros if no result
-        has records."""
+        """The numbers of records and characters in the largest inline result of inject at the default budget. Zeros if
+        no such result has records."""
         calls = () if self.comparison is None else self.comparison.inline.calls
         found = [c.records for c in calls if c.operation == "inject" and c.records]
         return max(((len(r), sum(map(size, r))) for r in found), key=lambda one: one[1], default=(0, 0))
 
     @cached_property
     def volatile(self) -> Mapping[str, frozenset[Path]]:
-        """For each operation, the fields that differ between inline calls (`Comparison.volatile`)."""
+        """For each operation, the paths of the fields that differ between inline calls (`Comparison.volatile`)."""
         known = self.comparison
         return {} if known is None else {name: known.volatile(name) for name in self.survey.operations}
 
@@ -286,15 +305,16 @@ class Judged:
     expected: str = ""
     observed: str = ""
     mark: Mark | None = None
-    """The offending record in the evidence."""
+    """The place of the defect in the evidence."""
     depends_on: tuple[Call, ...] = ()
-    """Other calls whose files the judgement depends on."""
+    """Other calls on whose files the judgement depends."""
     place: str = ""
-    """The place in a document; see `lro_conformance.judging.subjects.place_of`."""
+    """The place of the defect in a document; see `lro_conformance.judging.subjects.place_of`."""
 
 
 Rule = Callable[[Exchange, Context], Iterator[Judged | str]]
-"""Demand of a requirement on an exchange. Yields a reason instead of a `Judged` where nothing could be examined."""
+"""What a requirement demands of an exchange. A rule yields a reason instead of a `Judged` if it could examine
+nothing."""
 
 
 @dataclass(frozen=True)
@@ -304,7 +324,7 @@ class Exchanges:
     exchanges: Sequence[Exchange]
     context: Context
     repeated: frozenset[Identity] = frozenset()
-    """The calls whose file an earlier call of the run has named."""
+    """The calls whose file had already been named by an earlier call of the run."""
 
     def judge(self, requirement: str, subjects: Subjects) -> None:
         """Examine every exchange by the rules of a requirement."""
@@ -315,8 +335,8 @@ class Exchanges:
                 elif not found.holds and any(c.identity in self.repeated for c in found.depends_on):
                     subjects.not_observed(ESTIMATE_OF_EARLIER_CALL)
                 else:
-                    at = self._at(exchange, found)
-                    subjects.expect(found.holds, expected=found.expected, observed=found.observed, at=at)
+                    subject = self._subject_of(exchange, found)
+                    subjects.expect(found.holds, expected=found.expected, observed=found.observed, at=subject)
 
     def alters(self, call: Call) -> bool:
         """Return whether the records or values in a call's file differ from those of its inline result."""
@@ -324,33 +344,34 @@ class Exchanges:
 
     @property
     def names(self) -> Mapping[str, str]:
-        """The server's own names of inline fields, mapped to MIF's."""
+        """The server's own names of inline fields, mapped to the names of MIF."""
         return self.context.names
 
     @property
     def unpaired(self) -> tuple[str, ...]:
-        """The documented fields of files that no inline record has, neither by MIF's name nor by a known name of the
-        server's own."""
-        both = [e for e in self.exchanges if e.has_file and e.shown]
+        """The documented fields of files that all inline records lack, under MIF's name as well as under a known name
+        of the server's own."""
+        both = [e for e in self.exchanges if e.has_file and e.inline_records]
         filed = {key for e in both for record in e.call.file_records for key in filled_fields([record])}
-        shown = {key for e in both for record in e.shown.values() for key in renamed(record, self.names)}
+        shown = {key for e in both for record in e.inline_records.values() for key in renamed(record, self.names)}
         return tuple(field for field in ("id", *MEMORY_FIELDS) if field in filed - shown)
 
     @property
     def by_text(self) -> tuple[str, ...]:
-        """The operations whose files were compared with memories that are shown in a text without records."""
+        """The operations whose files were compared with memories in a text, because the inline result has no
+        records."""
         found = (e.call.operation for e in self.exchanges if e.has_file and shown_in_text(e, self.context))
         return tuple(dict.fromkeys(found))
 
     @property
     def by_title(self) -> bool:
-        """True if records of a file were compared with inline ones by title."""
+        """True if records of a file were paired with inline records by title."""
         return any(e.has_file and e.paired_by == "title" for e in self.exchanges)
 
     @property
     def hidden_scores(self) -> tuple[str, ...]:
-        """The operations whose score_range could be compared with nothing: neither their files nor their inline results
-        show scores, and it is not known that the scores are the memories' confidences."""
+        """The operations whose score_range could not be compared with anything. Their files and inline results have no
+        scores, and it is unknown whether the scores are the memories' confidences."""
         ranged = [e for e in self.exchanges if e.has_file and _is_a_range(e.call.summary.get("score_range"))]
         shown = {e.call.operation for e in ranged if self._shows_scores(e)}
         return tuple(dict.fromkeys(o for e in ranged if (o := e.call.operation) not in shown))
@@ -360,16 +381,16 @@ class Exchanges:
         by_confidence = (call.operation, call.query) in self.context.scored_by_confidence
         return by_confidence or any("score" in r for r in call.file_records) or bool(twin and hit_scores(twin.result))
 
-    def _at(self, exchange: Exchange, found: Judged) -> object:
-        at = Marked(exchange.at, found.mark) if found.mark else exchange.at
+    def _subject_of(self, exchange: Exchange, found: Judged) -> object:
+        subject = Marked(exchange.subject, found.mark) if found.mark else exchange.subject
         if found.holds:
-            return at
-        marked = mark_if_indirect((exchange.call,), self.repeated, at, in_flight=exchange.in_flight)
-        return Marked(at, None, found.place) if marked is at and found.place else marked
+            return subject
+        marked = mark_if_indirect((exchange.call,), self.repeated, subject, in_flight=exchange.in_flight)
+        return Marked(subject, None, found.place) if marked is subject and found.place else marked
 
 
 def findings(exchange: Exchange, context: Context, requirement: str) -> Iterator[Judged | str]:
-    """Everything that the rules of a requirement find in an exchange."""
+    """Everything that the rules of a requirement yield for an exchange."""
     for rule in RULES[requirement]:
         yield from rule(exchange, context)
 
@@ -383,7 +404,7 @@ def exchanges(
     found: Mapping[str, Any],
     edition: Edition,
 ) -> Exchanges:
-    """Every call of the run with its twin; of the explorer's calls, those of the shortest sequences come first."""
+    """Every call of the run with its twin. Of the explorer's calls, those of the shortest sequences come first."""
     inline = found.get("inline")
     edges = found.get("edges")
     explored = found.get("explored")
@@ -395,36 +416,48 @@ def exchanges(
         inline if isinstance(inline, Inline) else None,
         edges if isinstance(edges, Edges) else None,
     )
-    shown = (*inline.calls, inline.many) if isinstance(inline, Inline) else ()
-    twins = {_key(call): call for call in shown if call is not None and call.outcome == "inline"}
-    close = {id(c) for c, _ in context.comparison.bracketed} if context.comparison is not None else set[int]()
+    inline_calls = (*inline.calls, inline.many) if isinstance(inline, Inline) else ()
+    twins = {_key(call): call for call in inline_calls if call is not None and call.outcome == "inline"}
+    comparable_ids = {id(c) for c, _ in context.comparison.bracketed} if context.comparison is not None else set[int]()
     explicit = [*_seeded(found.get("seeded"))]
     if isinstance(explored, Explored):
         explicit += exchanges_of(explored.smallest + explored.triples, explored.memories, len(explored.smallest))
-        known = {id(c) for t in (*explored.smallest, *explored.triples, *explored.unsteady) for c in t.calls}
+        handled_ids = {id(c) for t in (*explored.smallest, *explored.triples, *explored.unsteady) for c in t.calls}
     else:
-        known = set[int]()
-    known |= {id(e.call) for e in explicit}
-    concurrent = {id(c) for c, _ in survey.together}
+        handled_ids = set[int]()
+    handled_ids |= {id(e.call) for e in explicit}
+    concurrent_ids = {id(c) for c, _ in survey.together}
     # A server may refuse some of many concurrent calls.
     answered = [(c, a) for c, a in survey.together if c.outcome in ("inline", "offloaded")]
-    alone = {id(c): a for c, a in answered if c.operation not in survey.volatile_operations}
+    call_alone = {id(c): a for c, a in answered if c.operation not in survey.volatile_operations}
     made = [
-        Exchange(c, _twin(c, twins), alone.get(id(c)), values_comparable=id(c) in close, in_flight=id(c) in concurrent)
+        Exchange(
+            c,
+            _twin(c, twins),
+            call_alone.get(id(c)),
+            values_comparable=id(c) in comparable_ids,
+            in_flight=id(c) in concurrent_ids,
+        )
         for c in calls_of_run(survey, found)
-        if id(c) not in known
+        if id(c) not in handled_ids
     ]
     # If files grow after descriptors have named them, only the files of the survey were read again later.
-    every = made if survey.unsettled else [*made, *explicit]
-    context = extended_context(context, every)
-    every = context.applied_to(every)
-    by_confidence = scored_by_confidence(every)
-    context = replace(context, filled=_filled(every), scored_by_confidence=by_confidence, rates=_rates(every))
-    return Exchanges(every, context, repeated)
+    all_exchanges = made if survey.unsettled else [*made, *explicit]
+    context = extended_context(context, all_exchanges)
+    all_exchanges = context.applied_to(all_exchanges)
+    by_confidence = scored_by_confidence(all_exchanges)
+    context = replace(
+        context,
+        fields_by_memory=_fields_by_memory(all_exchanges),
+        scored_by_confidence=by_confidence,
+        rates=_rates(all_exchanges),
+    )
+    return Exchanges(all_exchanges, context, repeated)
 
 
-def _filled(exchanges: Iterable[Exchange]) -> dict[tuple[int, str, str], frozenset[str]]:
-    """Documented fields that memories fill in files, by server, detail level and id of the memory."""
+def _fields_by_memory(exchanges: Iterable[Exchange]) -> dict[tuple[int, str, str], frozenset[str]]:
+    """The documented fields that have a value for a memory in files, by server process, detail level and id of the
+    memory."""
     found: dict[tuple[int, str, str], frozenset[str]] = {}
     for call in (e.call for e in exchanges if e.has_file and e.call.detail is not None):
         for memory, record in by_id(call.file_records).items():
@@ -434,128 +467,134 @@ def _filled(exchanges: Iterable[Exchange]) -> dict[tuple[int, str, str], frozens
 
 
 def scored_by_confidence(exchanges: Iterable[Exchange]) -> frozenset[tuple[str, str | None]]:
-    """Operations and queries for which score_range was exactly the range of the file's confidences, in files with at
-    least `MIN_RANGES` different ranges."""
-    equal: dict[tuple[str, str | None], set[tuple[float, float]]] = {}
+    """Operations and queries for which score_range is known to be the range of the confidences in the file. It was
+    exactly this range in several files, which have at least `MIN_RANGES` different ranges."""
+    ranges_by_query: dict[tuple[str, str | None], set[tuple[float, float]]] = {}
     for call in (e.call for e in exchanges if e.has_file):
         confidences = _confidences(call)
         if confidences is not None and call.summary.get("score_range") == list(confidences):
-            equal.setdefault((call.operation, call.query), set()).add(confidences)
-    return frozenset(key for key, ranges in equal.items() if len(ranges) >= MIN_RANGES)
+            ranges_by_query.setdefault((call.operation, call.query), set()).add(confidences)
+    return frozenset(key for key, ranges in ranges_by_query.items() if len(ranges) >= MIN_RANGES)
 
 
 def _rates(exchanges: Iterable[Exchange]) -> dict[str, Rate]:
-    """The rate of each operation for which at least nine in ten files have the same rate, or else nine in ten files
-    with few records (`_FEW`), since a server may estimate long results by a sample.
+    """The rate of each operation for which nearly all files have the same rate (`_same_rate`).
 
-    Only files with at most 1 % of special characters count (`FileSeen.special`).
+    If this is not true of all files, it is enough if it is true of the files with few records (`_FEW_RECORDS`), because
+    a server may estimate long results by a sample. Files with more than 1 % of special characters do not count
+    (`FileSeen.special_characters`).
     """
     files: dict[str, list[Call]] = {}
     for call in (e.call for e in exchanges if _has_estimate(e)):
-        if call.file is not None and 100 * call.file.special <= characters(call):
+        if call.file is not None and 100 * call.file.special_characters <= characters(call):
             files.setdefault(call.operation, []).append(call)
-    found: dict[str, Rate] = {}
+    rates: dict[str, Rate] = {}
     for operation, calls in files.items():
-        rate = _same_rate(calls) or _same_rate([c for c in calls if len(c.file_records) <= _FEW])
+        rate = _same_rate(calls) or _same_rate([c for c in calls if len(c.file_records) <= _FEW_RECORDS])
         if rate is not None:
-            found[operation] = Rate(rate, median(map(_separators, calls)))
-    return found
+            rates[operation] = Rate(rate, median(map(_separators, calls)))
+    return rates
 
 
 def _separators(call: Call) -> float:
-    """The share of separators in the characters of a file's records."""
+    """The share of JSON separators in the characters of a file's records."""
     return call.file.separators / characters(call) if call.file is not None else 0.0
 
 
 def _same_rate(calls: Sequence[Call]) -> float | None:
-    """Tokens per character of nearly all of these files; None if they differ, or if there are too few sizes to know."""
-    share, tokens = _SAME_RATE
+    """The number of tokens per character of at least nine in ten of these files. None if the files differ more, or if
+    they have too few different sizes to infer a rate."""
+    share, tokens = _SAME_RATE_TOLERANCE
     rate = median(map(tokens_per_character, calls)) if calls else 0
     expected = {id(c): rate * characters(c) for c in calls}
-    same = [c for c in calls if abs((c.estimate or 0) - expected[id(c)]) <= share * expected[id(c)] + tokens]
-    return rate if len(same) >= 0.9 * len(calls) and len({characters(c) for c in same}) >= _SIZES else None
+    matching = [c for c in calls if abs((c.estimate or 0) - expected[id(c)]) <= share * expected[id(c)] + tokens]
+    return rate if len(matching) >= 0.9 * len(calls) and len({characters(c) for c in matching}) >= _MIN_SIZES else None
 
 
 def _has_estimate(exchange: Exchange) -> bool:
     return exchange.has_file and bool(exchange.call.file_records and exchange.call.estimate)
 
 
-_SAME_RATE, _OTHER_RATE = (0.01, 40), (0.05, 80)
-"""Largest deviations of E from the E that a rate gives: a share of that E, plus a number of tokens for rounding and for
-a few characters around the records. Within the first, a file counts as one with this rate. Beyond the second, its E is
-judged to be wrong."""
+_SAME_RATE_TOLERANCE, _OTHER_RATE_TOLERANCE = (0.01, 40), (0.05, 80)
+"""Largest deviations of E from the E that a rate gives. Each is a share of the latter, plus a number of tokens for
+rounding and for a few characters around the records. If the deviation is within the first limit, the file has this
+rate. If it is beyond the second limit, the E of the file is wrong."""
 
-_SIZES = 8
-"""Least number of different file sizes from which a rate is inferred."""
+_MIN_SIZES = 8
+"""Least number of different file sizes that are needed to infer a rate."""
 
-_FEW = 5
-"""A result with at most this many records is surely estimated from all of them, even by a server that estimates longer
-results from a sample."""
+_FEW_RECORDS = 5
+"""If a result has at most this number of records, the estimate surely covers all of them, even if the server estimates
+longer results by a sample."""
 
 
 def extended_context(context: Context, exchanges: Sequence[Exchange]) -> Context:
-    """The context, extended by what these exchanges show of the server: its own names of fields, whether it gives
-    stored memories ids of its own, and by how much the size of a record varies (`_varying`)."""
+    """The context, extended by what these exchanges show of the server: its own names of fields, whether it gives new
+    ids to stored memories, and by how much the size of a record varies (`_size_variation`)."""
 
-    def shown_with(others: Callable[[Exchange], Mapping[str, Record]]) -> Iterator[tuple[Record, Record]]:
+    def inline_with(others: Callable[[Exchange], Mapping[str, Record]]) -> Iterator[tuple[Record, Record]]:
         for exchange in exchanges:
-            there = others(exchange)
-            yield from ((record, there[key]) for key, record in exchange.shown.items() if key in there)
+            other_records = others(exchange)
+            yield from (
+                (record, other_records[key]) for key, record in exchange.inline_records.items() if key in other_records
+            )
 
     def of_files(exchange: Exchange) -> Mapping[str, Record]:
         return exchange.file_records if exchange.has_file else {}
 
     def of_same_titles(others: Callable[[Exchange], Iterable[Record]]) -> Iterator[tuple[Record, Record]]:
         for exchange in exchanges:
-            shown = exchange.twin.records if exchange.twin is not None else None
-            if shown and "title" not in shown[0]:
-                yield from of_same_memories(shown, others(exchange))
+            inline_records = exchange.twin.records if exchange.twin is not None else None
+            if inline_records and "title" not in inline_records[0]:
+                yield from of_same_memories(inline_records, others(exchange))
 
     def filed_with_titles() -> Iterator[tuple[Record, Record]]:
         return of_same_titles(lambda exchange: exchange.call.file_records if exchange.has_file else ())
 
-    seeds = corpus() if context.survey.seeded_by is not None else ()
+    corpus_memories = corpus() if context.survey.seeded_by is not None else ()
     names = {
-        **names_of_fields(shown_with(of_files)),
+        **names_of_fields(inline_with(of_files)),
         **names_of_fields(filed_with_titles()),
-        **names_of_fields(shown_with(lambda exchange: exchange.given)),
-        **names_of_fields(of_same_titles(lambda exchange: (*seeds, *exchange.stored.values()))),
+        **names_of_fields(inline_with(lambda exchange: exchange.stored_by_key)),
+        **names_of_fields(of_same_titles(lambda exchange: (*corpus_memories, *exchange.stored.values()))),
         **context.names,
     }
-    names |= names_of_cut_fields(chain(shown_with(of_files), filed_with_titles()), names)
+    names |= names_of_cut_fields(chain(inline_with(of_files), filed_with_titles()), names)
     return replace(
         context,
-        maps_names=context.maps_names or bool(names) or any(names_are_mapped(*pair) for pair in shown_with(of_files)),
+        maps_names=context.maps_names or bool(names) or any(names_are_mapped(*pair) for pair in inline_with(of_files)),
         names=names,
-        own_ids=context.own_ids if (own := _gives_own_ids(context.survey, exchanges)) is None else own,
-        varying=max(context.varying, _varying(exchanges)),
+        gives_own_ids=context.gives_own_ids if (own := _gives_own_ids(context.survey, exchanges)) is None else own,
+        size_variation=max(context.size_variation, _size_variation(exchanges)),
     )
 
 
-def _varying(exchanges: Iterable[Exchange]) -> int:
-    """Largest difference in size, in characters, that a record has between servers in lockstep.
+def _size_variation(exchanges: Iterable[Exchange]) -> int:
+    """Largest difference, in characters, between the sizes of a record in the file and in the inline result of servers
+    in lockstep.
 
-    Each server sets some values itself. If their lengths differ, E differs, too.
+    Each server sets some values itself. If the lengths of these values differ, E differs, too.
     """
     return max(
         (
-            abs(size(record) - size(shown))
+            abs(size(record) - size(inline_record))
             for e in exchanges
             if e.call is e.lowest and e.has_file
-            for key, shown in e.shown.items()
+            for key, inline_record in e.inline_records.items()
             for record in (e.file_records.get(key, {}),)
-            if record.keys() == shown.keys() and not surely_equal(record, shown)
+            if record.keys() == inline_record.keys() and not surely_equal(record, inline_record)
         ),
         default=0,
     )
 
 
 MIN_RANGES = 3
-"""Least number of different ranges of confidences that score_range has to equal, to exclude chance."""
+"""Least number of different ranges of confidences to which score_range has to be equal, to exclude chance."""
 
 
 def _confidences(call: Call) -> tuple[float, float] | None:
-    """The least and the greatest confidence in a file; None unless all its lines can be read and have one."""
+    """The lowest and the highest confidence in a file. None if the file has no records, or if some record line cannot
+    be read or has no confidence."""
     if call.file is None or any(line.record is None for line in call.file.record_lines):
         return None
     values = [as_record(record.get("provenance")).get("confidence") for record in call.file_records]
@@ -564,12 +603,12 @@ def _confidences(call: Call) -> tuple[float, float] | None:
 
 
 def _seeded(found: object) -> Iterator[Exchange]:
-    """Exchanges of calls for memories that the suite stored, each with the same call inline."""
+    """The exchanges of calls for memories that were stored by the suite, each with the same call inline."""
     if not isinstance(found, Seeded):
         return
     contents = {r.get("content") for r in (found.large.records or [])} if found.large is not None else set[object]()
     candidates = [m for m in map(large, LARGE) if m["content"] in contents]
-    if contents == {None}:  # without contents, it is unknown which memory it is, but all have the same title
+    if contents == {None}:  # Without contents, it is unknown which memory it is, but all have the same title.
         candidates = [{k: v for k, v in large(LARGE[0]).items() if k != "content"}]
     pairs = (
         (found.large_filed, found.large, candidates),
@@ -577,10 +616,10 @@ def _seeded(found: object) -> Iterator[Exchange]:
         (found.rough_filed, found.rough, [rough()]),
         (found.many_filed, found.many, many_small()),
     )
-    for filed, shown, memories in pairs:
-        if filed is not None and shown is not None and shown.outcome == "inline":
+    for offloaded_call, inline_call, memories in pairs:
+        if offloaded_call is not None and inline_call is not None and inline_call.outcome == "inline":
             stored = {m["id"]: m for m in memories}
-            yield Exchange(filed, shown, values_comparable=True, stored=stored, among_others=True)
+            yield Exchange(offloaded_call, inline_call, values_comparable=True, stored=stored, has_other_memories=True)
 
 
 def context_of(
@@ -591,47 +630,50 @@ def context_of(
     inline: Inline | None,
     edges: Edges | None,
 ) -> Context:
-    """The context that the evidence of these trials gives."""
+    """The context, as far as it follows from the evidence of these trials."""
     comparison = None if inline is None else Comparison(survey, inline)
     decided = None if edges is None else decisions(edges, estimates)
-    prose = None if inline is None else Prose(survey)
+    recognisable = None if inline is None else RecognisableMemories(survey)
     stated = is_another_figure_stated(decided, estimates)
-    return Context(survey, details, edition, comparison, edges, decided, prose, stated_differently=stated)
+    return Context(survey, details, edition, comparison, edges, decided, recognisable, stated_differently=stated)
 
 
 def exchanges_of(triples: Sequence[Triple], memories: Sequence[Record], reduced: int = 0) -> list[Exchange]:
-    """The exchanges of calls that were made in lockstep: each offloaded one with its inline twin.
+    """The exchanges of calls that were made in lockstep. The twin of a call is the call of the same triple with a
+    threshold that no result reaches, if that call was answered inline.
 
-    The first *reduced* calls are of sequences in which every step is needed. Calls whose folder was broken, or that
-    were not offloaded again afterwards, are failed writes instead (`lro_conformance.analysis.failed_writes`).
+    The first *reduced* triples belong to sequences in which every step is needed. Calls whose folder was broken, or
+    that were not offloaded again afterwards, are left out, because they are judged as failed writes
+    (`lro_conformance.analysis.failed_writes`).
     """
     made: list[Exchange] = []
-    named: dict[str, Call] = {}
+    first_call_of_file: dict[str, Call] = {}
     stored = {m["id"]: m for m in memories}
-    for one in in_sequence(triples, reduced):
-        triple = one.triple
-        for call in triple.calls if not triple.broken and not one.is_stuck else (triple.inline,):
+    for current in in_sequence(triples, reduced):
+        triple = current.triple
+        for call in triple.calls if not triple.broken and not current.is_stuck else (triple.inline,):
             path = call.path if call.outcome == "offloaded" else ""
             made.append(
                 Exchange(
                     call,
                     twin=triple.inline if call is not triple.inline and triple.inline.outcome == "inline" else None,
-                    lowest=None if triple.broken or one.is_stuck else triple.lowest,
+                    lowest=None if triple.broken or current.is_stuck else triple.lowest,
                     values_comparable=True,
                     in_flight=triple.in_flight,
-                    shares=named.get(path) if path else None,
+                    earlier_call_of_file=first_call_of_file.get(path) if path else None,
                     stray=triple.stray if call is triple.lowest else (),
                     stored=stored,
-                    steps=one.steps(call),
+                    steps=current.steps(call),
                 )
             )
             if path:
-                named.setdefault(path, call)
+                first_call_of_file.setdefault(path, call)
     return made
 
 
 def _by_text(records: Iterable[Record], field: str) -> dict[str, list[Record]]:
-    """Records by the text of a *field*, with white space collapsed: altered white space is for LRO-FILE-10 to judge."""
+    """Records by the text of a *field*. White space in the text is collapsed, because altered white space is judged by
+    LRO-FILE-10."""
     found: dict[str, list[Record]] = {}
     for record in records:
         found.setdefault(" ".join(str(record.get(field)).split()), []).append(record)
@@ -639,28 +681,30 @@ def _by_text(records: Iterable[Record], field: str) -> dict[str, list[Record]]:
 
 
 def _gives_own_ids(survey: Survey, exchanges: Sequence[Exchange]) -> bool | None:
-    """Return whether inline records show memories that the suite stored, but never one of the ids it gave them; None if
-    they show no such memories."""
+    """Return whether the server gives new ids to the memories that the suite stores.
+
+    True if inline records show memories that the suite stored, but none of the ids that the suite gave them. None if
+    they show no memories that the suite stored.
+    """
     stored = {m["id"]: m for m in corpus()} if survey.seeded_by == "tool" else {}
     for memories in {id(e.stored): e.stored for e in exchanges}.values():
         stored |= memories
-    shown = [record for e in exchanges for record in e.shown.values()]
-    if ids_of_memories([r for r in shown if id_of(r) in stored], stored.values()):  # the usual case, found quickly
+    inline_records = [record for e in exchanges for record in e.inline_records.values()]
+    # The records with ids of stored memories come first: this is the usual case, and is tested quickly.
+    if ids_of_memories([r for r in inline_records if id_of(r) in stored], stored.values()):
         return False
-    return True if ids_of_memories(shown, stored.values()) else None
+    return True if ids_of_memories(inline_records, stored.values()) else None
 
 
 def _key(call: Call) -> tuple[str, str, int]:
-    """Key of calls that a server answers alike: operation, arguments, number of earlier requests that changed the state
-    of the process."""
+    """A key that is equal for calls which a server answers alike. It consists of the operation, the arguments, and the
+    number of earlier requests that changed the state of the process."""
     return call.operation, json.dumps(dict(call.arguments), sort_keys=True, default=str), len(call.before)
 
 
 def _twin(call: Call, twins: Mapping[tuple[str, str, int], Call]) -> Call | None:
-    """The inline result of the same call, from a server in the same time zone that holds the same memories.
-
-    None if there is none, or if the call was not offloaded.
-    """
+    """The same call, answered inline by a server in the same time zone that holds the same memories. None if there is
+    no such call, or if *call* was not offloaded."""
     twin = twins.get(_key(call)) if call.outcome == "offloaded" else None
     return None if twin is None or twin.start.env.get("TZ") != call.start.env.get("TZ") else twin
 
@@ -669,9 +713,10 @@ def _twin(call: Call, twins: Mapping[tuple[str, str, int], Call]) -> Call | None
 
 
 def _query(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """The header's query is that of the call; only white space may differ.
+    """The header's query is that of the call. Only white space may differ.
 
-    If the call asks for everything, by a blank query or ``*``, the header may have either of these, or none.
+    If the call asks for everything, by a blank query or by ``*``, the header may have a blank query, ``*``, or no
+    query.
     """
     call = exchange.call
     if not exchange.has_file or call.query is None or not call.header:
@@ -701,7 +746,8 @@ def _timestamp(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
 
 def _estimate_of_these(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """E is the estimate of the records in the file. Judged only if nearly all other files have the same rate."""
+    """E is the estimate of the records in the file. This is judged only if nearly all files of the operation have the
+    same rate."""
     call, rate = exchange.call, context.rates.get(exchange.call.operation)
     if rate is None or call.file is None or not _has_estimate(exchange) or not exchange.values_comparable:
         return
@@ -709,13 +755,14 @@ def _estimate_of_these(exchange: Exchange, context: Context) -> Iterator[Judged 
         yield BROKEN_LINES if exchange.has_broken_lines else ALTERED
         return
     size, separators = characters(call), _separators(call)
-    # The text that the server counts may have one space less, or more, at each separator than the file, and files
-    # differ in their share of separators.
+    # At each separator, the text whose characters the server counts may have one space less or more than the file. The
+    # share of separators is not the same in all files.
     factors = (1.0, (1 - separators) / (1 - rate.separators), (1 + separators) / (1 + rate.separators))
-    least = min(factors) * rate.tokens * (size - 6 * call.file.backslashes)  # \\u0041 may be one character or six
-    most = max(factors) * rate.tokens * size + 2 * call.file.special
-    share, tokens = _OTHER_RATE
-    low, high = max(0, round((1 - share) * least - tokens)), round((1 + share) * most + tokens)
+    # The server may count an escape such as \\u0041 as one character or as six.
+    least_tokens = min(factors) * rate.tokens * (size - 6 * call.file.backslashes)
+    most_tokens = max(factors) * rate.tokens * size + 2 * call.file.special_characters
+    share, tokens = _OTHER_RATE_TOLERANCE
+    low, high = max(0, round((1 - share) * least_tokens - tokens)), round((1 + share) * most_tokens + tokens)
     yield Judged(
         low <= (call.estimate or 0) <= high,
         f"E between {low} and {high} for {size} characters, at the rate of nearly all other files of {call.operation}",
@@ -735,202 +782,219 @@ def _alters(exchange: Exchange, context: Context) -> bool:
 
 
 def _complete(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """The file has the memories that the same call returns inline."""
-    filed, shown, comparison = exchange.call, exchange.twin, context.comparison
-    if not exchange.has_file or shown is None or comparison is None:
+    """The file has exactly the memories that the same call returns inline."""
+    call, twin, comparison = exchange.call, exchange.twin, context.comparison
+    if not exchange.has_file or twin is None or comparison is None:
         yield from _no_inline_result(exchange, context)
         return
     if exchange.has_broken_lines:
         yield BROKEN_LINES
         return
-    records = shown.records
+    records = twin.records
     if records is None:
         yield from _complete_by_text(exchange, context)
         return
-    here, there = exchange.shown, exchange.file_records
-    is_part = is_a_page(shown.result) or filed.operation == "inject"  # whose file is not cut to the budget
-    if exchange.obstacle(comparison) is None and here and not _is_a_selection(exchange, context):
-        missing, added = here.keys() - there.keys(), there.keys() - here.keys()
-        if is_part and not _is_whole_inject(filed, records, [there[key] for key in added], context):
+    inline_records, file_records = exchange.inline_records, exchange.file_records
+    # The inline result of inject is cut to the budget, but its file is not.
+    may_be_partial = is_a_page(twin.result) or call.operation == "inject"
+    if exchange.obstacle(comparison) is None and inline_records and not _is_a_selection(exchange, context):
+        missing, added = inline_records.keys() - file_records.keys(), file_records.keys() - inline_records.keys()
+        if may_be_partial and not _is_whole_inject(call, records, [file_records[key] for key in added], context):
             added = set[str]()
-        memories = len(here) if exchange.paired_by == "id" else len(records)  # several may have the same title
-        lacks = not missing and len(filed.file_records) < memories
+        # If records are paired by title, several of them may have the same title.
+        memories = len(inline_records) if exchange.paired_by == "id" else len(records)
+        lacks_some = not missing and len(call.file_records) < memories
         yield Judged(
-            not missing and not added and not lacks,
+            not missing and not added and not lacks_some,
             f"the {counted(memories, 'memory')} that the call returns inline",
             (
-                f"{len(filed.file_records)} records: some of several with the same {exchange.paired_by} are missing"
-                if lacks
-                else f"{counted(len(filed.file_records), 'record')}: {len(missing)} missing, {len(added)} additional"
+                f"{len(call.file_records)} records: some of several with the same {exchange.paired_by} are missing"
+                if lacks_some
+                else f"{counted(len(call.file_records), 'record')}: {len(missing)} missing, {len(added)} additional"
             )
             + (f"; first missing: {_name_of_missing(exchange, records, missing)}" if missing else "")
-            + (_cut_inline(shown) if added and not missing else ""),
+            + (_cut_inline(twin) if added and not missing else ""),
             mark=Mark(
                 (
-                    _list_of(f"{exchange.paired_by}s inline, in another process", here),
-                    _list_of(f"{exchange.paired_by}s in the file", there),
+                    _list_of(f"{exchange.paired_by}s inline, in another process", inline_records),
+                    _list_of(f"{exchange.paired_by}s in the file", file_records),
                 )
             ),
         )
         return
-    more = is_part and len(filed.file_records) > len(records)
+    has_more = may_be_partial and len(call.file_records) > len(records)
     yield Judged(
-        len(filed.file_records) == len(records) or more,
+        len(call.file_records) == len(records) or has_more,
         f"{counted(len(records), 'record')}, as inline",
-        f"{counted(len(filed.file_records), 'record')}"
-        + (_cut_inline(shown) if len(filed.file_records) > len(records) else ""),
+        f"{counted(len(call.file_records), 'record')}"
+        + (_cut_inline(twin) if len(call.file_records) > len(records) else ""),
     )
 
 
-def _cut_inline(shown: Call) -> str:
-    """A remark on an inline result that has fewer records than the file, if it has as many as its limit."""
-    cut = shown.limit is not None and len(shown.records or ()) == shown.limit
+def _cut_inline(twin: Call) -> str:
+    """A remark on an inline result that has fewer records than the file. Empty if its number of records is not its
+    limit."""
+    cut = twin.limit is not None and len(twin.records or ()) == twin.limit
     return ", more than inline: perhaps a limit cuts only the inline result" if cut else ""
 
 
 def _list_of(what: str, keys: Iterable[str]) -> str:
     """A line of evidence that lists the records of a result."""
-    first = [*islice(keys, _LISTED + 1)]
-    return f"{what}: {', '.join(show(key, 40) for key in first[:_LISTED])}{', …' if len(first) > _LISTED else ''}"
+    first = [*islice(keys, _MAX_LISTED + 1)]
+    return (
+        f"{what}: {', '.join(show(key, 40) for key in first[:_MAX_LISTED])}{', …' if len(first) > _MAX_LISTED else ''}"
+    )
 
 
-_LISTED = 3
+_MAX_LISTED = 3
 """Largest number of records that a line of evidence lists."""
 
 
 def _name_of_missing(exchange: Exchange, records: Sequence[Record], missing: Collection[str]) -> str:
-    """The `paired_by` value of a missing record; if it is blank, the record's place in the inline result, and its first
-    words."""
-    named = [key for key in missing if key.strip()]
-    if named:
-        return min(named)
+    """The `paired_by` value of a missing record. If all missing records have a blank one, it is the position of a
+    missing record in the inline result, with the first words of the record."""
+    nonblank_keys = [key for key in missing if key.strip()]
+    if nonblank_keys:
+        return min(nonblank_keys)
     place, record = next((n, r) for n, r in enumerate(records, 1) if exchange.index([r]).keys() & missing)
-    words = next((text for key in ("title", "content") if (text := str(record.get(key) or "").strip())), "")
-    about = exchange.paired_by
-    return f"record {place} of the inline result, whose {about} is blank: {show(words or dict(record), 60)}"
+    beginning = next((text for key in ("title", "content") if (text := str(record.get(key) or "").strip())), "")
+    field = exchange.paired_by
+    return f"record {place} of the inline result, whose {field} is blank: {show(beginning or dict(record), 60)}"
 
 
-def _is_whole_inject(call: Call, shown: Sequence[Record], added: Sequence[Record], context: Context) -> bool:
-    """Return whether no budget can have kept the *added* records of a file out of inject's inline records *shown*.
+def _is_whole_inject(call: Call, inline_records: Sequence[Record], added: Sequence[Record], context: Context) -> bool:
+    """Return whether the budget of inject cannot be the reason why the *added* records of a file are not among the
+    *inline_records*.
 
-    Another inline result of inject has at least as many records as both together, and so many more characters
-    (`MUCH_LARGER`) that the added ones would have fitted.
+    That is so if another inline result of inject is surely larger than the inline records and the added records
+    together (`MUCH_LARGER`), and has at least as many records. Then the added records would have fitted.
     """
     if call.operation != "inject" or not added:
         return False
     records, characters = context.largest_inject
-    return records >= len(shown) + len(added) and characters >= MUCH_LARGER * sum(map(size, [*shown, *added]))
+    return records >= len(inline_records) + len(added) and characters >= MUCH_LARGER * sum(
+        map(size, [*inline_records, *added])
+    )
 
 
 MUCH_LARGER = 1.5
-"""A result with this many times the characters of another one is surely larger, whatever the server counts for its
-budget."""
+"""If one result has this number of times the characters of another result, it is surely the larger one, whatever the
+server counts for its budget."""
 
 
 def _complete_by_text(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """The file has each known memory that a text shows with title and content, as often as the text shows it."""
-    filed, shown, prose = exchange.call, exchange.twin, context.prose
-    if prose is None or shown is None or filed.operation in context.unstable_operations:
+    """The file has each known memory whose title and content are in the inline text. If the text shows a memory several
+    times, the file has it as often."""
+    call, twin, recognisable = exchange.call, exchange.twin, context.recognisable
+    if recognisable is None or twin is None or call.operation in context.unstable_operations:
         return
     known = shown_in_text(exchange, context)
     if not known:
-        yield NO_RECORDS if context.survey.seeded_by is not None else f"{NO_RECORDS}; {OR_SEED}"
+        yield NO_RECORDS if context.survey.seeded_by is not None else f"{NO_RECORDS}; {SEED_HINT}"
         return
-    missing = missing_from(filed, known, shown.text)
+    missing = titles_missing_from(call, known, twin.text)
     yield Judged(
         not missing,
         f"the {counted(len(known), 'memory')} whose title and content the call shows inline",
-        f"{counted(len(filed.file_records), 'record')}, {len(missing)} missing"
+        f"{counted(len(call.file_records), 'record')}, {len(missing)} missing"
         + (f"; first missing: {show(missing[0])}" if missing else ""),
     )
-    for (title, content), times in Counter((m["title"], m["content"]) for m in _stored_in(exchange, shown)).items():
-        both = min(times, shown.text.count(content))
-        there = sum(r.get("title") == title for r in filed.file_records)  # a content may be altered (LRO-FILE-10)
-        if both > 1 and any("title" in r for r in filed.file_records):
+    for (title, content), times in Counter((m["title"], m["content"]) for m in _stored_in(exchange, twin)).items():
+        shown_times = min(times, twin.text.count(content))
+        # Only titles are compared, because a content may be altered (LRO-FILE-10).
+        count_in_file = sum(r.get("title") == title for r in call.file_records)
+        if shown_times > 1 and any("title" in r for r in call.file_records):
             yield Judged(
-                there >= both, f"{counted(both, 'memory')} that differ in their ids only, as inline", f"{there} of them"
+                count_in_file >= shown_times,
+                f"{counted(shown_times, 'memory')} that differ in their ids only, as inline",
+                f"{count_in_file} of them",
             )
 
 
 def shown_in_text(exchange: Exchange, context: Context) -> list[Record]:
-    """The known memories whose title and content the twin shows, if its result is a text without records."""
-    shown, prose = exchange.twin, context.prose
-    if prose is None or shown is None or shown.records is not None:
+    """The known memories whose title and content are in the result of the twin. Empty if this result is not a text
+    without records."""
+    twin, recognisable = exchange.twin, context.recognisable
+    if recognisable is None or twin is None or twin.records is not None:
         return []
-    return prose.known_in(shown) + _stored_in(exchange, shown)
+    return recognisable.memories_shown_in(twin) + _stored_in(exchange, twin)
 
 
 NO_RECORDS = "no records can be read in inline results (profile: inline, if they contain JSON)"
-"""Reason why nothing of an inline result can be compared with a file."""
-OR_SEED = "in a text, the suite compares the memories that it stored (profile: seed)"
-"""Addition to `NO_RECORDS`: how to have such a result compared nevertheless."""
+"""Reason why an inline result cannot be compared with a file."""
+SEED_HINT = "in a text, the suite compares the memories that it stored (profile: seed)"
+"""Addition to `NO_RECORDS`, which says how such a result can be compared nevertheless."""
 
 
-def _stored_in(exchange: Exchange, shown: Call) -> list[Record]:
-    """The stored memories that a text shows with title and content."""
+def _stored_in(exchange: Exchange, twin: Call) -> list[Record]:
+    """The stored memories whose title and content are in the text of the twin."""
     stored = exchange.stored.values()
-    return [m for m in stored if is_shown(m, shown.text)]
+    return [m for m in stored if is_shown(m, twin.text)]
 
 
 def _values_by_text(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """If a text shows the title or the content of a stored memory as it was stored, the file has it so, too."""
-    filed, shown, prose = exchange.call, exchange.twin, context.prose
-    if prose is None or shown is None or filed.operation in context.unstable_operations:
+    """If the inline text has the title or the content of a stored memory verbatim, the file also has it verbatim."""
+    call, twin, recognisable = exchange.call, exchange.twin, context.recognisable
+    if recognisable is None or twin is None or call.operation in context.unstable_operations:
         return
-    stored, there = (
-        _by_text((*prose.stored.values(), *exchange.stored.values()), "title"),
-        _by_text(filed.file_records, "title"),
+    stored, file_records = (
+        _by_text((*recognisable.stored.values(), *exchange.stored.values()), "title"),
+        _by_text(call.file_records, "title"),
     )
     found = False
-    for title in (t for t in stored if t in there):
+    for title in (t for t in stored if t in file_records):
         for key in ("title", "content"):
-            values = [m.get(key) for m in stored[title]]  # titles may be shared, even blank
-            if not all(key in shown_of(m, shown.text) for m in stored[title]):
+            values = [m.get(key) for m in stored[title]]  # Several memories may have the same title, even a blank one.
+            if not all(key in members_shown_in(m, twin.text) for m in stored[title]):
                 continue
-            for record in (r for r in there[title] if key in r):
+            for record in (r for r in file_records[title] if key in r):
                 found = True
                 expected = f"memory {show(title)}: /{key} is {show(values[-1])}, as stored and as inline"
                 yield Judged(record[key] in values, expected, show(record[key]))
     if not found:
-        yield NO_RECORDS if stored else f"{NO_RECORDS}; {OR_SEED}"
+        yield NO_RECORDS if stored else f"{NO_RECORDS}; {SEED_HINT}"
 
 
 def _no_inline_result(exchange: Exchange, context: Context) -> Iterator[str]:
-    """If there is no inline result because the threshold cannot be set: the reason why it cannot be set."""
+    """The reason why the threshold cannot be set, if there is no inline result for this reason."""
     if exchange.has_file and context.comparison is None and not context.survey.adjustable:
         yield context.survey.reason_not_set("threshold_tokens")
 
 
 def _is_a_selection(exchange: Exchange, context: Context) -> bool:
-    """True if a limit, perhaps the server's own, may choose other memories in each process.
+    """True if a limit cuts the result, and may leave different memories in each process. The limit may be the server's
+    own.
 
-    Either identical calls return different memories; or the file lacks some inline memories and has as many others
-    instead, and each process gives memories times that may decide the choice.
+    That is so in two cases. First, identical calls return different memories. Second, the file lacks some inline
+    memories and has the same number of other memories instead, and each process gives its memories times by which they
+    may be chosen.
     """
-    call, here, there = exchange.call, exchange.shown, exchange.file_records
+    call, inline_records, file_records = exchange.call, exchange.inline_records, exchange.file_records
     if call.limit is not None and len(exchange.twin.records or [] if exchange.twin is not None else []) < call.limit:
         return False
-    others = len(here.keys() - there.keys()) == len(there.keys() - here.keys()) > 0
-    return call.operation in context.unstable_operations or (others and _has_times_of_its_own(exchange))
+    has_as_many_others = (
+        len(inline_records.keys() - file_records.keys()) == len(file_records.keys() - inline_records.keys()) > 0
+    )
+    return call.operation in context.unstable_operations or (has_as_many_others and _has_times_of_its_own(exchange))
 
 
 def _has_times_of_its_own(exchange: Exchange) -> bool:
-    """True if each process gave its memories the times at which it stored them."""
-    shown = (renamed(r, exchange.names) for r in exchange.shown.values())
+    """True if each process gave its memories the times at which it had stored them."""
+    inline_records = (renamed(r, exchange.names) for r in exchange.inline_records.values())
     return any(
         name in filed and are_of_the_run(value, filed[name], exchange.call)
-        for one, filed in zip(shown, exchange.file_records.values(), strict=False)
-        for name, value in one.items()
+        for inline, filed in zip(inline_records, exchange.file_records.values(), strict=False)
+        for name, value in inline.items()
     )
 
 
 def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """Every value in the file is the same as in the inline result of the call."""
-    filed, shown, comparison = exchange.call, exchange.twin, context.comparison
-    if not exchange.has_file or shown is None or comparison is None:
+    """Every value in the file is the same as in the inline result of the same call."""
+    call, twin, comparison = exchange.call, exchange.twin, context.comparison
+    if not exchange.has_file or twin is None or comparison is None:
         yield from _no_inline_result(exchange, context)
         return
-    if shown.records is None:
+    if twin.records is None:
         yield from _values_by_text(exchange, context)
         return
     if (obstacle := exchange.obstacle(comparison)) is not None:
@@ -938,42 +1002,42 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         return
     if not exchange.values_comparable:
         return
-    skip = [(*path_of(context.names.get(path[0], path[0])), *path[1:]) for path in context.volatile[filed.operation]]
+    skipped = [(*path_of(context.names.get(path[0], path[0])), *path[1:]) for path in context.volatile[call.operation]]
     if exchange.paired_by != "id":
-        skip.append(("id",))
-    level = comparison.other_level(filed, shown, context.names)
-    lines = filed.file.record_lines if filed.file is not None else []
-    there = exchange.index(r for line in lines if line.problem is None and (r := line.record) is not None)
-    given = exchange.given
-    for key, inline in exchange.shown.items():
-        if key not in there or (exchange.among_others and key not in given):
+        skipped.append(("id",))
+    other_level = comparison.other_level(call, twin, context.names)
+    lines = call.file.record_lines if call.file is not None else []
+    file_records = exchange.index(r for line in lines if line.problem is None and (r := line.record) is not None)
+    stored = exchange.stored_by_key
+    for key, inline in exchange.inline_records.items():
+        if key not in file_records or (exchange.has_other_memories and key not in stored):
             continue
-        if comparison.obstacle is not None and key not in given:  # in another process, its id may be another memory's
+        if comparison.obstacle is not None and key not in stored:  # Its id may belong to another memory there.
             title = renamed(inline, context.names).get("title")
-            if title is None or title != there[key].get("title"):
+            if title is None or title != file_records[key].get("title"):
                 continue
         added = MEMORY_FIELDS if context.maps_names else comparison.added
-        wrong = lost_or_changed(inline, there[key], skip, added=added, names=context.names)
-        record = renamed(inline, context.names, there[key])
-        wrong = [p for p in wrong if not are_of_the_run(at_path(record, p), at_path(there[key], p), filed)]
-        if key in given:  # each server may have made up the values that it was not given
-            wrong = [p for p in wrong if was_given(at_path(record, p), at_path(given[key], p))]
-        if level is not None:
-            wrong = [p for p in wrong if not _is_one_sided(record, there[key], p)]
+        wrong = lost_or_changed(inline, file_records[key], skipped, added=added, names=context.names)
+        record = renamed(inline, context.names, file_records[key])
+        wrong = [p for p in wrong if not are_of_the_run(at_path(record, p), at_path(file_records[key], p), call)]
+        if key in stored:  # Each server may have made up all other values.
+            wrong = [p for p in wrong if was_given(at_path(record, p), at_path(stored[key], p))]
+        if other_level is not None:
+            wrong = [p for p in wrong if not _is_one_sided(record, file_records[key], p)]
         if wrong:
-            wanted, found = values_apart(record, there[key], wrong[0])
-            mark = mark_in_file(filed, there[key], *wrong[0], expected=at_path(record, wrong[0]))
-            own = own_name(inline, wrong[0], context.names, there[key])
-            place = f"/{'/'.join(wrong[0])}" + ("" if own is None else f" (inline: {own})")
-            name = key if len(key) <= 60 else f"{key[:59]}…"  # a title or a content, where ids are the server's own
-            yield Judged(False, f"record {name}: {place} is {wanted}, as inline", found, mark)
+            inline_value, filed_value = values_apart(record, file_records[key], wrong[0])
+            mark = mark_in_file(call, file_records[key], *wrong[0], expected=at_path(record, wrong[0]))
+            inline_name = own_name(inline, wrong[0], context.names, file_records[key])
+            place = f"/{'/'.join(wrong[0])}" + ("" if inline_name is None else f" (inline: {inline_name})")
+            name = key if len(key) <= 60 else f"{key[:59]}…"  # The key may be a title or a content.
+            yield Judged(False, f"record {name}: {place} is {inline_value}, as inline", filed_value, mark)
         else:
             yield Judged(True)
 
 
 def _uncut(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """At full detail, a content that the suite stored is not cut and ended by an ellipsis, not even if the inline
-    result cuts it, too."""
+    """At full detail, the content of a memory that the suite stored is not replaced by its beginning and an ellipsis.
+    This is required even if the inline result cuts the content, too."""
     for record in exchange.call.file_records if exchange.stored and exchange.has_file else ():
         stored, text = exchange.stored.get(id_of(record) or "", {}).get("content"), record.get("content")
         if not isinstance(stored, str) or not isinstance(text, str) or len(text) >= len(stored):
@@ -990,77 +1054,84 @@ def _uncut(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
 
 def _like_most(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """If nearly all of the suite's memories in CJK scripts have their contents as stored, all of them have.
+    """If nearly all of the suite's memories in CJK scripts have the contents that were stored, all of them have these
+    contents.
 
-    These memories are alike: a server that alters contents alters all of them, unless it writes its file wrongly.
+    These memories are alike. If a server alters contents, it alters all of them, unless it writes the file wrongly.
     """
     stored = {m["title"]: m for m in wide()}
-    known = [r for r in exchange.call.file_records if r.get("title") in stored and isinstance(r.get("content"), str)]
-    same = sum(r["content"] == stored[r["title"]]["content"] for r in known)
-    if not exchange.has_file or same < max(_MANY_ALIKE, 0.9 * len(known)):
+    alike = [r for r in exchange.call.file_records if r.get("title") in stored and isinstance(r.get("content"), str)]
+    unaltered = sum(r["content"] == stored[r["title"]]["content"] for r in alike)
+    if not exchange.has_file or unaltered < max(_MIN_UNALTERED, 0.9 * len(alike)):
         return
-    for record in known:
+    for record in alike:
         memory = stored[record["title"]]
         if record["content"] == memory["content"]:
             yield Judged(True)
             continue
-        wanted, found = values_apart(memory, record, ("content",))
-        expected = f"record {id_of(record)}: /content is {wanted}, as stored, like {same} of {len(known)} alike records"
+        stored_content, filed_content = values_apart(memory, record, ("content",))
+        identical = f"{unaltered} of {len(alike)} alike records"
+        expected = f"record {id_of(record)}: /content is {stored_content}, as stored, like {identical}"
         mark = mark_in_file(exchange.call, record, "content", expected=memory["content"])
-        yield Judged(False, expected, found, mark)
+        yield Judged(False, expected, filed_content, mark)
 
 
-_MANY_ALIKE = 10
-"""Least number of alike records that must be as stored, so that one that differs counts as altered."""
+_MIN_UNALTERED = 10
+"""If at least this number of alike records have the content that was stored, a record with another content counts as
+altered."""
 
 _ELLIPSIS = re.compile(r"\s*(\.\.\.|…|\[…\]|\[\.\.\.\]|[(\[]truncated[)\]])\s*\Z", re.IGNORECASE)
 
 
 def _is_one_sided(inline: Record, filed: Record, path: tuple[str, ...]) -> bool:
-    """Return whether only one of two records of a memory has a value at a path, apart from blank ones.
+    """Return whether only one of two records of a memory has a value at a path. Blank values do not count.
 
-    In a file with the fields of a different detail level, that does not violate LRO-FILE-10.
+    If a file has the fields of a different detail level, that does not violate LRO-FILE-10.
     """
     return is_blank(at_path(inline, path)) != is_blank(at_path(filed, path))
 
 
 def _fields(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """The file's records have the fields that the same call returns inline, and not those of another detail level."""
-    filed, shown, comparison = exchange.call, exchange.twin, context.comparison
-    if not exchange.has_file or shown is None or comparison is None or filed.detail is None or not shown.records:
+    """The records of the file do not have the fields of a detail level other than that of the inline result."""
+    call, twin, comparison = exchange.call, exchange.twin, context.comparison
+    if not exchange.has_file or twin is None or comparison is None or call.detail is None or not twin.records:
         yield from _no_inline_result(exchange, context)
         return
     if (obstacle := exchange.obstacle(comparison)) is not None:
         yield obstacle
         return
-    other = comparison.other_level(filed, shown, context.names)
-    wanted, found = filled_fields(shown.records), filled_fields(filed.file_records)
-    key = min(found - wanted, default=None)
-    first = next((r for r in filed.file_records if key is not None and not is_blank(r.get(key))), None)
+    other_level = comparison.other_level(call, twin, context.names)
+    inline_fields, file_fields = filled_fields(twin.records), filled_fields(call.file_records)
+    extra_field = min(file_fields - inline_fields, default=None)
+    first_record = next(
+        (r for r in call.file_records if extra_field is not None and not is_blank(r.get(extra_field))), None
+    )
     yield Judged(
-        other is None,
-        f"records at {filed.detail} detail have the fields {', '.join(sorted(wanted))}",
-        f"{', '.join(sorted(found))}, the fields of {other} detail",
-        mark_in_file(filed, first, key) if other is not None and first is not None and key is not None else None,
+        other_level is None,
+        f"records at {call.detail} detail have the fields {', '.join(sorted(inline_fields))}",
+        f"{', '.join(sorted(file_fields))}, the fields of {other_level} detail",
+        mark_in_file(call, first_record, extra_field)
+        if other_level is not None and first_record is not None and extra_field is not None
+        else None,
     )
 
 
 def _fields_of_each(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """No record lacks a field that other records of its file have, and that its memory has in another file of the same
-    process at this detail level.
+    """Every record has all fields that its memory has in another file of the same process at the same detail level, as
+    far as other records of its own file have these fields.
 
-    The rule yields no success, because memories that are in a single file prove nothing.
+    The rule yields only failures. A success would prove nothing, because many memories are in a single file.
     """
     call = exchange.call
-    if not exchange.has_file or call.detail is None or not context.filled:
+    if not exchange.has_file or call.detail is None or not context.fields_by_memory:
         return
     changing = {path[0] for path in context.volatile.get(call.operation, ())}
     fields = filled_fields(call.file_records) - changing
     for number, record in enumerate(call.file_records, 1):
         memory = id_of(record)
         if memory is None:
-            continue  # nothing tells which memory it is (LRO-FILE-11)
-        elsewhere = context.filled.get((id(call.start), call.detail, memory), frozenset[str]())
+            continue  # It is unknown which memory this is (LRO-FILE-11).
+        elsewhere = context.fields_by_memory.get((id(call.start), call.detail, memory), frozenset[str]())
         lost = sorted(k for k in fields & elsewhere if is_blank(record.get(k)))
         if lost:
             expected = f"{', '.join(lost)} in each record whose memory has them, at {call.detail} detail"
@@ -1086,7 +1157,7 @@ def _path(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         yield f"a file is {OUTSIDE}"
         return
     problem, mode = call.file.problem, call.file.mode
-    if mode is not None and not mode & 0o444:  # root reads it all the same
+    if mode is not None and not mode & 0o444:  # For root, it can be read nevertheless.
         problem = f"mode {mode:04o}, so that nobody may read it"
     yield Judged(
         problem is None,
@@ -1096,24 +1167,30 @@ def _path(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
 
 def _scores(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """score_range has the least and the greatest score that the same call shows inline, if the file has no scores."""
-    call, shown = exchange.call, exchange.twin
-    if not exchange.has_file or shown is None or exchange.among_others or call.operation in context.unstable_operations:
+    """If the file has no scores, score_range has the lowest and the highest score of the inline result of the same
+    call."""
+    call, twin = exchange.call, exchange.twin
+    if (
+        not exchange.has_file
+        or twin is None
+        or exchange.has_other_memories
+        or call.operation in context.unstable_operations
+    ):
         return
-    reported, scores = call.summary.get("score_range"), hit_scores(shown.result)
+    reported, scores = call.summary.get("score_range"), hit_scores(twin.result)
     if len(set(scores)) < 2 or not _is_a_range(reported) or any("score" in r for r in call.file_records):
         return
     low, high = cast("list[float]", reported)
     yield Judged(
-        abs(low - min(scores)) <= SCORE_ROOM and abs(high - max(scores)) <= SCORE_ROOM,
+        abs(low - min(scores)) <= SCORE_TOLERANCE and abs(high - max(scores)) <= SCORE_TOLERANCE,
         f"score_range [{min(scores)}, {max(scores)}], the range of the call's inline hits",
         show(reported),
     )
 
 
 def _range_of_confidences(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """score_range is the range of the file's confidences, if it was so in enough files of the same operation and query
-    (`scored_by_confidence`)."""
+    """score_range is the range of the confidences in the file. This is required if it was so in enough other files for
+    the same operation and query (`scored_by_confidence`)."""
     call = exchange.call
     reported = call.summary.get("score_range")
     if (call.operation, call.query) not in context.scored_by_confidence or not _is_a_range(reported):
@@ -1121,14 +1198,14 @@ def _range_of_confidences(exchange: Exchange, context: Context) -> Iterator[Judg
     low, high = cast("list[float]", reported)
     if exchange.has_file and (confidences := _confidences(call)) is not None:
         yield Judged(
-            abs(low - confidences[0]) <= SCORE_ROOM and abs(high - confidences[1]) <= SCORE_ROOM,
+            abs(low - confidences[0]) <= SCORE_TOLERANCE and abs(high - confidences[1]) <= SCORE_TOLERANCE,
             f"score_range {list(confidences)}, the range of the confidences, as in other files for this query",
             show(reported),
         )
 
 
-SCORE_ROOM = 0.01
-"""Largest difference from the true score that a reported score may have because it is rounded."""
+SCORE_TOLERANCE = 0.01
+"""Largest difference between a reported score and the true score. A reported score may be rounded."""
 
 
 def _is_a_range(value: object) -> bool:
@@ -1137,18 +1214,18 @@ def _is_a_range(value: object) -> bool:
 
 
 def _one_descriptor(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """The descriptors in both places of a result agree."""
+    """If a result has descriptors in text and in structuredContent, they agree."""
     call = exchange.call
-    if not exchange.has_file or call.found is None:
+    if not exchange.has_file or call.found_descriptor is None:
         return
-    differs = differing_descriptors(call.result or {}, call.found)
+    differs = differing_descriptors(call.result or {}, call.found_descriptor)
     yield Judged(differs is None, "the same descriptor as text and as structuredContent", differs or "")
 
 
 def _no_records(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """No record is returned beside the descriptor; for inject, LRO-INJ-04 demands this."""
+    """No record is returned beside the descriptor. Results of inject are left out, because LRO-INJ-04 is about them."""
     call = exchange.call
-    if exchange.has_file and call.found is not None and call.operation != "inject":
+    if exchange.has_file and call.found_descriptor is not None and call.operation != "inject":
         leaked = _record_in(call, _beside(call))
         yield Judged(leaked is None, "no record next to the descriptor", leaked or "")
 
@@ -1162,19 +1239,22 @@ def _no_text(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
 
 def repeated_record(call: Call) -> str | None:
-    """Description of records of the file that the result repeats outside the descriptor's own fields; None if none."""
-    known = {"offloaded", "summary", "file_path", "line_schema", "jq_recipes", "guidance"}
-    rest = {k: v for k, v in call.descriptor.items() if k not in known}
-    return _record_in(call, show(rest, 10_000_000) + _beside(call))
+    """A description of the file's records that the result repeats outside of the defined members of the descriptor;
+    None if it repeats no records."""
+    defined_members = {"offloaded", "summary", "file_path", "line_schema", "jq_recipes", "guidance"}
+    further_members = {k: v for k, v in call.descriptor.items() if k not in defined_members}
+    return _record_in(call, show(further_members, 10_000_000) + _beside(call))
 
 
 def _beside(call: Call) -> str:
     """Everything in a result that is not in the descriptor."""
-    return (call.found.around if call.found is not None else "") + show(_other_members(call), 10_000_000)
+    return (call.found_descriptor.around if call.found_descriptor is not None else "") + show(
+        _other_members(call), 10_000_000
+    )
 
 
 def _record_in(call: Call, text: str) -> str | None:
-    """Description of the records of the file that a text repeats; None if it repeats none."""
+    """A description of the file's records that a text repeats; None if it repeats no records."""
     strings = [
         (str(r.get("id")), s)
         for r in call.file_records
@@ -1182,21 +1262,21 @@ def _record_in(call: Call, text: str) -> str | None:
         if isinstance(s, str)
     ]
     ids = [str(r.get("id")) for r in call.file_records if len(str(r.get("id"))) >= 8]
-    several = [i for i in ids if i in text]
-    if len(several) > max(3, len(ids) // 4):
-        return f"the ids of {counted(len(several), 'record')} next to the descriptor"
-    long = next((i for i, s in strings if len(s) >= 60 and s[:60] in text), None)
-    return f"the text of record {long} next to the descriptor" if long is not None else None
+    repeated_ids = [i for i in ids if i in text]
+    if len(repeated_ids) > max(3, len(ids) // 4):
+        return f"the ids of {counted(len(repeated_ids), 'record')} next to the descriptor"
+    leaked_id = next((i for i, s in strings if len(s) >= 60 and s[:60] in text), None)
+    return f"the text of record {leaked_id} next to the descriptor" if leaked_id is not None else None
 
 
 def _other_members(call: Call) -> list[object]:
-    """Members of a result and its blocks besides their texts: ``_meta``, and the server's own."""
+    """The members of a result and its blocks without their texts, such as ``_meta`` and the server's own members."""
     result = call.result or {}
     content: object = result.get("content")
     blocks = [as_record(b) for b in cast("list[object]", content)] if isinstance(content, list) else []
-    usual = {"content", "structuredContent"}
+    defined_members = {"content", "structuredContent"}
     return [
-        {k: v for k, v in result.items() if k not in usual},
+        {k: v for k, v in result.items() if k not in defined_members},
         *({k: v for k, v in b.items() if k not in ("text", "resource")} for b in blocks),
     ]
 
@@ -1212,7 +1292,7 @@ def _no_cursor(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     call = exchange.call
     if call.outcome != "offloaded":
         return
-    cursor = cursor_beside(call.result, call.found)
+    cursor = cursor_beside(call.result, call.found_descriptor)
     yield Judged(cursor is None, "no cursor next to a descriptor", cursor or "")
 
 
@@ -1245,7 +1325,11 @@ def _ulid(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 def _own_file(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     """Each offloaded call has a file of its own."""
     if exchange.has_file:
-        yield Judged(exchange.shares is None, "a file of its own", f"the file of another call: {exchange.call.path}")
+        yield Judged(
+            exchange.earlier_call_of_file is None,
+            "a file of its own",
+            f"the file of another call: {exchange.call.path}",
+        )
 
 
 # The decision
@@ -1274,15 +1358,15 @@ def _decision(exchange: Exchange, context: Context, *, above: bool) -> Iterator[
         yield "the server's decisions do not follow the header's E to the token (LRO-THR-06, LRO-THR-07, LRO-FILE-13)"
         return
     threshold = call.settings.get("threshold_tokens")
-    known = exchange.lowest.estimate
-    if call.operation in context.unstable_operations and known is not None:
-        known = _estimate_of_same_records(exchange, known)
-        if known is None:
+    estimate = exchange.lowest.estimate
+    if call.operation in context.unstable_operations and estimate is not None:
+        estimate = _estimate_of_same_records(exchange, estimate)
+        if estimate is None:
             yield "identical calls return different records, so the size of this result is unknown"
             return
     if not isinstance(threshold, int) or (call.outcome == "no answer" and not died(call)):
         return
-    if known is None:
+    if estimate is None:
         # If the call at the lowest threshold has no E, only its inline twin shows that there was something to offload.
         records = exchange.twin.records if exchange.twin is not None else None
         if not above or not records or exchange.call is not exchange.lowest or threshold > survey.lowest:
@@ -1297,36 +1381,49 @@ def _decision(exchange: Exchange, context: Context, *, above: bool) -> Iterator[
         yield Judged(call.outcome == "offloaded", expected, _outcome(call))
         return
     drift = _drift(call.operation, threshold, context)
-    if exceeds(known, threshold) != above or 0 < abs(known - threshold) <= drift:
+    if exceeds(estimate, threshold) != above or 0 < abs(estimate - threshold) <= drift:
         return
-    apart = ceil(context.varying * max(1, len(exchange.lowest.file_records)) / CHARACTERS_PER_TOKEN)
-    if exceeds(known - apart if above else known + apart, threshold) != above:
+    tolerance = ceil(context.size_variation * max(1, len(exchange.lowest.file_records)) / CHARACTERS_PER_TOKEN)
+    if exceeds(estimate - tolerance if above else estimate + tolerance, threshold) != above:
         return
-    own = call.estimate if call is not exchange.lowest and not above and exchange.has_file else None
-    if own is not None and exceeds(own, threshold) and 2 < abs(own - known) <= slack(exchange.lowest, call):
+    own_estimate = call.estimate if call is not exchange.lowest and not above and exchange.has_file else None
+    if (
+        own_estimate is not None
+        and exceeds(own_estimate, threshold)
+        and 2 < abs(own_estimate - estimate) <= slack(exchange.lowest, call)
+    ):
         yield "another process returns other values for the same call, so that the result has another size there"
         return
     side = "offloaded" if above else "inline"
-    expected = f"{call.label}, a result of {known} tokens at threshold {threshold}, is {side}"
+    expected = f"{call.label}, a result of {estimate} tokens at threshold {threshold}, is {side}"
     place = STATED_ESTIMATE if context.stated_differently else ""
     yield Judged(call.outcome == side, expected, _outcome(call), depends_on=(exchange.lowest,), place=place)
 
 
-def _estimate_of_same_records(exchange: Exchange, known: int) -> int | None:
-    """E of a call whose operation returns different records each time: *known*, from the call at the lowest threshold,
-    if both returned the same records; otherwise the call's own, None if it states none."""
+def _estimate_of_same_records(exchange: Exchange, estimate: int) -> int | None:
+    """E of a call whose operation returns different records each time.
+
+    If the call and the call at the lowest threshold returned the same records, it is *estimate*, which is E of the call
+    at the lowest threshold. Otherwise, it is the E that the call itself states; None if it states no E.
+    """
     call, lowest = exchange.call, exchange.lowest
     of_lowest = lowest.file_records if lowest is not None else []
     if exchange.index(call.file_records or call.records or []).keys() == exchange.index(of_lowest).keys():
-        return known
+        return estimate
     return call.estimate
 
 
 def _counts_single_memory(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """A single memory that the suite stored exceeds the lowest threshold, as single memories of the server do."""
+    """A single memory that the suite stored exceeds the lowest threshold. This is required if single memories of the
+    server exceed it."""
     call, survey = exchange.call, context.survey
-    own = survey.single.get(call.operation)
-    if call is not exchange.lowest or exchange.twin is None or own is None or own.outcome != "offloaded":
+    server_memory = survey.single.get(call.operation)
+    if (
+        call is not exchange.lowest
+        or exchange.twin is None
+        or server_memory is None
+        or server_memory.outcome != "offloaded"
+    ):
         return
     if exchange.is_one_stored_memory and not survey.is_small(call):
         expected = f"a single memory is offloaded at threshold {survey.lowest}"
@@ -1334,7 +1431,7 @@ def _counts_single_memory(exchange: Exchange, context: Context) -> Iterator[Judg
 
 
 def _drift(operation: str, threshold: int, context: Context) -> float:
-    """Tokens by which E may differ between two identical calls."""
+    """Number of tokens by which E may differ between two identical calls."""
     edge = context.edges.edges[operation].drift if context.edges is not None else 0
     return max(2 * edge, DRIFT * threshold if operation in context.survey.volatile_operations else 0)
 
@@ -1347,18 +1444,18 @@ def _outcome(call: Call) -> str:
 
 
 def _same_estimate(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """The same call has the same E under each threshold, apart from differences in size."""
+    """The same call has the same E under every threshold, apart from `slack`."""
     call, lowest = exchange.call, exchange.lowest
     if lowest is None or lowest is call or not exchange.has_file or not lowest.file_records:
         return
     if call.file_ids != lowest.file_ids:
         yield "the files of the same call hold different records"
         return
-    one, other = lowest.header.get("estimated_tokens"), call.header.get("estimated_tokens")
-    if isinstance(one, int) and isinstance(other, int):
-        expected = f"E = {one}, as for the same call at threshold {lowest.settings.get('threshold_tokens')}"
-        same = abs(one - other) <= slack(lowest, call)
-        yield Judged(same, expected, f"E = {other}", depends_on=(lowest,), place=STATED_ESTIMATE)
+    lowest_estimate, estimate = lowest.header.get("estimated_tokens"), call.header.get("estimated_tokens")
+    if isinstance(lowest_estimate, int) and isinstance(estimate, int):
+        expected = f"E = {lowest_estimate}, as for the same call at threshold {lowest.settings.get('threshold_tokens')}"
+        same = abs(lowest_estimate - estimate) <= slack(lowest, call)
+        yield Judged(same, expected, f"E = {estimate}", depends_on=(lowest,), place=STATED_ESTIMATE)
 
 
 RULES: Mapping[str, tuple[Rule, ...]] = {

@@ -1,7 +1,7 @@
-"""Whether messages have the shapes that MCP defines; only deviations on which clients fail are faults.
+"""Faults in MCP messages: deviations from the defined shape that make clients fail.
 
-Pure functions; None means well formed. The shapes are those of the schemas of 2025-11-25 and of 2026-07-28, which
-differ in the members that every result must have.
+These are pure functions, which return None for a well-formed message. The shapes are defined by the schemas of the
+versions 2025-11-25 and 2026-07-28 of MCP, which differ in the members that every result must have.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "e
 
 
 def wrong_message(method: str, value: object, *, modern: bool) -> str | None:
-    """Fault in a result of this method, or in the parameters of a notification; None if there is none.
+    """The fault in a result of this method, or in the parameters of a notification; None if there is no fault.
 
-    *modern*: the version of MCP is 2026-07-28, not an earlier one.
+    *modern* is True if the version of MCP is 2026-07-28, and False if it is an earlier version.
     """
     if method.startswith("notifications/"):
         return _wrong_notification(method, value)
@@ -29,7 +29,7 @@ def wrong_message(method: str, value: object, *, modern: bool) -> str | None:
 
 
 def wrong_result(result: Mapping[str, Any], *, modern: bool) -> str | None:
-    """Fault in the fields that every result has; None if there is none."""
+    """The fault in the fields that every result has; None if there is no fault."""
     if not isinstance(result.get("_meta", {}), dict):
         return f"_meta is {show(result['_meta'], 60)}, not an object"
     if modern and not isinstance(result.get("resultType"), str):
@@ -38,7 +38,7 @@ def wrong_result(result: Mapping[str, Any], *, modern: bool) -> str | None:
 
 
 def wrong_call_result(result: Mapping[str, Any]) -> str | None:
-    """Fault in a CallToolResult; None if there is none."""
+    """The fault in a CallToolResult; None if there is no fault."""
     content = result.get("content")
     if not isinstance(content, list):
         return f"content is {show(content, 60)}, not a list"
@@ -69,8 +69,8 @@ def _wrong_initialize(result: Mapping[str, Any]) -> str | None:
 
 def _wrong_discover(result: Mapping[str, Any]) -> str | None:
     versions: object = result.get("supportedVersions")
-    known = cast("list[Any]", versions) if isinstance(versions, list) else [None]
-    if not all(isinstance(v, str) for v in known):
+    listed_versions = cast("list[Any]", versions) if isinstance(versions, list) else [None]
+    if not all(isinstance(v, str) for v in listed_versions):
         return f"supportedVersions is {show(result.get('supportedVersions'), 60)}, not a list of strings"
     if not isinstance(result.get("capabilities"), dict):
         return f"capabilities are {show(result.get('capabilities'), 60)}, not an object"

@@ -1,7 +1,7 @@
-"""Memories that inline results show as text, Markdown or prose, recognised by title and content.
+"""Recognition of memories in inline results whose records are not JSON, but prose such as Markdown.
 
-Only known memories are recognised: those of the survey's files, and those that the suite has stored. A title alone may
-be a mere mention.
+A memory is recognised if the text has both its title and its content verbatim. A title alone may be a mere mention.
+Only known memories can be recognised: those in the survey's files, and those that the suite has stored.
 """
 
 from __future__ import annotations
@@ -17,33 +17,36 @@ from lro_conformance.capture.corpus import corpus
 from lro_conformance.capture.records import Record, by_id, id_of, strings_in
 from lro_conformance.trials.survey import Survey
 
-LEAST = 12
-"""Length in characters from which a text is hardly part of another one by chance."""
+MIN_TEXT_LENGTH = 12
+"""Least length, in characters, of a title or a content that is looked for. A shorter text may occur in another text by
+chance."""
 
-MOST = 500
-"""Largest number of memories that are looked for, besides those that the suite has stored."""
+MAX_MEMORIES = 500
+"""Largest number of memories from files that are looked for. Memories that the suite has stored come in addition."""
 
 
-def shown_of(memory: Mapping[str, object], text: str) -> Record:
-    """The members of a memory that are texts of at least `LEAST` characters and are in another *text* as they are."""
+def members_shown_in(memory: Mapping[str, object], text: str) -> Record:
+    """The members of a memory that *text* contains verbatim. Only members with at least `MIN_TEXT_LENGTH` characters
+    count."""
     return {k: v for k, v in memory.items() if _is_text(v) and v in text}
 
 
 def is_shown(memory: Mapping[str, object], text: str) -> bool:
-    """True if the title and the content of a memory are in another *text* as they are.
+    """True if *text* contains the title and the content of a memory verbatim.
 
-    False if one of them has fewer than `LEAST` characters, because it may be there by chance.
+    False if the title or the content has fewer than `MIN_TEXT_LENGTH` characters, because the text may contain it by
+    chance.
     """
     return all(_is_text(value := memory.get(key)) and value in text for key in ("title", "content"))
 
 
 def _is_text(value: object) -> TypeGuard[str]:
-    return isinstance(value, str) and len(value) >= LEAST
+    return isinstance(value, str) and len(value) >= MIN_TEXT_LENGTH
 
 
 @dataclass(frozen=True)
-class Prose:
-    """Memories of a survey that an inline text may show."""
+class RecognisableMemories:
+    """The memories that can be recognised in an inline result, from the evidence of a survey."""
 
     survey: Survey
 
@@ -53,33 +56,33 @@ class Prose:
         return {} if self.survey.seeded_by is None else {m["title"]: m for m in corpus()}
 
     @cached_property
-    def _titles(self) -> Mapping[str, Record]:
-        """Known memories by their titles, without those whose title is short, or occurs more than once in the texts of
-        known memories."""
+    def _by_title(self) -> Mapping[str, Record]:
+        """Known memories by their titles. A memory is left out if its title is short, or occurs more than once in the
+        texts of all known memories."""
         filed = by_id(sorted((r for c in self.survey.files for r in c.file_records), key=len, reverse=True))
         others = (r for r in filed.values() if r.get("title") not in self.stored)
-        known = [*self.stored.values(), *islice(others, MOST)]
-        everything = "\n".join(text for record in known for text in strings_in(record))
-        return {r["title"]: r for r in known if _is_text(r.get("title")) and everything.count(r["title"]) == 1}
+        known = [*self.stored.values(), *islice(others, MAX_MEMORIES)]
+        all_texts = "\n".join(text for record in known for text in strings_in(record))
+        return {r["title"]: r for r in known if _is_text(r.get("title")) and all_texts.count(r["title"]) == 1}
 
-    def known_in(self, shown: Call) -> list[Record]:
-        """The known memories whose title and content an inline text shows."""
-        return [record for record in self._titles.values() if is_shown(record, shown.text)]
+    def memories_shown_in(self, inline_call: Call) -> list[Record]:
+        """The known memories whose title and content are both in the text of an inline result."""
+        return [record for record in self._by_title.values() if is_shown(record, inline_call.text)]
 
 
-def missing_from(filed: Call, known: list[Record], text: str) -> list[str]:
-    """Titles of the *known* memories that a file has neither by id nor by title.
+def titles_missing_from(call: Call, known: list[Record], text: str) -> list[str]:
+    """Titles of the *known* memories that the file of a call lacks. *text* is an inline result that contains the title
+    and the content of each known memory.
 
-    *text* shows each known memory with title and content.
-
-    A memory is left out if the text shows its content only as part of the contents of memories in the file, because
-    its title is then a mere mention.
+    The file has a memory if one of its records has the id or the title of the memory. A memory is not missing if all
+    occurrences of its content in the text can be parts of the contents of memories in the file: then the text only
+    mentions the title.
     """
-    ids, titles = filed.file_ids, {r.get("title") for r in filed.file_records}
-    absent = [r for r in known if id_of(r) not in ids and r["title"] not in titles]
-    return [str(r["title"]) for r in absent if text.count(r["content"]) > _contained(r["content"], filed.file_records)]
+    ids, titles = call.file_ids, {r.get("title") for r in call.file_records}
+    missing = [r for r in known if id_of(r) not in ids and r["title"] not in titles]
+    return [str(r["title"]) for r in missing if text.count(r["content"]) > _contained(r["content"], call.file_records)]
 
 
 def _contained(content: str, records: list[Record]) -> int:
-    """Number of times that a content occurs in the contents of records."""
+    """Number of times that *content* occurs in the contents of these records."""
     return sum(str(record.get("content")).count(content) for record in records)

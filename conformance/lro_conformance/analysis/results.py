@@ -1,6 +1,6 @@
 """Results of tool calls: the two places for a descriptor, and the schema that a tool declares for structured content.
 
-Pure functions, which judge live servers and the vectors of kind `result`.
+These are pure functions. They judge the results of live servers, and the test vectors of kind `result`.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ def is_failure(result: Mapping[str, Any]) -> bool:
     return result.get("isError") is True
 
 
-def differing_descriptors(result: Mapping[str, Any], found: FoundDescriptor) -> str | None:
-    """Difference between the descriptors in text and structuredContent; None if they agree, or if there is only one.
+def differing_descriptors(result: Mapping[str, Any], descriptor: FoundDescriptor) -> str | None:
+    """The difference between the descriptor in the text and the one in structuredContent. None if they agree, or if
+    only one of the two places has a descriptor.
 
-    Beside one in structuredContent, a descriptor in the text that is not valid JSON is a difference, too.
+    If structuredContent has a descriptor, a descriptor in the text that is not valid JSON is a difference, too.
     """
-    if found.where == "both":
-        return None if found.text_value == found.structured_value else "two that differ"
-    if found.where == "text":
+    if descriptor.where == "both":
+        return None if descriptor.text_value == descriptor.structured_value else "two that differ"
+    if descriptor.where == "text":
         return None
     content: object = result.get("content")
     blocks = cast("list[object]", content) if isinstance(content, list) else []
@@ -39,8 +40,8 @@ def differing_descriptors(result: Mapping[str, Any], found: FoundDescriptor) -> 
 
 
 def against_output_schema(result: Mapping[str, Any], schema: Mapping[str, Any]) -> str | None:
-    """Violation of a tool's outputSchema by the structuredContent of its result, "none" if that is missing; None if it
-    is valid."""
+    """The violation of a tool's outputSchema by the structuredContent of its result. None if structuredContent is
+    valid; "none" if it is missing."""
     structured = result.get("structuredContent")
     if structured is None:
         return "none"
@@ -53,9 +54,9 @@ def names_extraction(descriptor: Mapping[str, Any]) -> bool:
     return EXTRACT in str(descriptor.get("guidance", ""))
 
 
-def cursor_beside(result: Mapping[str, Any] | None, found: FoundDescriptor | None) -> str | None:
-    """The cursor to a next page in a result or in its descriptor, in words; None if there is none."""
-    places = (result, None if found is None else found.value)
+def cursor_beside(result: Mapping[str, Any] | None, descriptor: FoundDescriptor | None) -> str | None:
+    """A description of the cursor to a next page in a result or in its descriptor; None if there is no such cursor."""
+    places = (result, None if descriptor is None else descriptor.value)
     return next((cursor for place in places for cursor in _cursors(place)), None)
 
 
@@ -63,7 +64,7 @@ _CURSOR = re.compile(r"(next_?)?(page_?)?(cursor|token)", re.IGNORECASE)
 
 
 def _cursors(value: object) -> Iterator[str]:
-    """The members of a value that lead to a next page, in words."""
+    """Descriptions of the members of a value that lead to a next page."""
     if isinstance(value, list):
         for entry in cast("list[object]", value):
             yield from _cursors(entry)

@@ -1,4 +1,4 @@
-"""Files that a cleanup treated wrongly."""
+"""Files that a cleanup deleted or kept wrongly. A `Sweep` is one cleanup that the explorer triggered."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ def wrong_by_name(sweep: Sweep) -> list[str]:
 
 
 def wrong_by_age(sweep: Sweep, ttl_s: int) -> list[tuple[int, bool]]:
-    """Ages of files that were deleted before their time or stayed after it, with True for those that are gone."""
+    """Ages, in seconds, of the files that were deleted too early or kept too long. Each age comes with True if the file
+    is gone, and with False if it is still there."""
     return [(age, gone) for age, gone in sweep.aged if gone != is_expired(age, ttl_s)] if sweep.worked else []
 
 
 def violated_by_sweep(sweep: Sweep, ttl_s: int) -> Iterator[str]:
-    """The requirement that a cleanup under the default TTL violates, if any."""
+    """The requirement that a cleanup violates. Nothing is yielded if it violates no requirement. *ttl_s* is the TTL in
+    seconds."""
     if sweep.worked and sweep.own_gone:
         yield "LRO-CLN-03"
     elif wrong_by_age(sweep, ttl_s):

@@ -1,4 +1,8 @@
-"""One tool call with everything that was observed about it."""
+"""One tool call with everything that was observed about it.
+
+A *subject* is what a check examines, such as a call (`lro_conformance.judging.subjects`). E is the server's estimate of
+the number of tokens in a result; the server compares it with the threshold.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ if TYPE_CHECKING:
 Outcome = Literal["inline", "offloaded", "error", "no answer"]
 
 Identity = tuple[int, int]
-"""The number of a server start and the id of a request: what tells one call of a run from all others."""
+"""The number of a server start and the id of a request. Together, they identify a call in a run."""
 
 LINE_OVERHEAD_BYTES = 400
 """RAM that a parsed line of a file takes in addition to its text, in bytes (approximate)."""
@@ -32,7 +36,7 @@ OBJECT_OVERHEAD_BYTES = 300
 """RAM that a parsed JSON object of an answer takes in addition to its text, in bytes (approximate)."""
 
 MAX_ESTIMATE = 2**53
-"""The largest valid E: no result has more tokens, and a double cannot represent every larger integer."""
+"""The largest valid E. No result has more tokens, and not every larger integer can be represented by a double."""
 
 
 @dataclass(frozen=True)
@@ -49,20 +53,22 @@ class Call:
     start: Start
     """The server process that was called."""
     before: tuple[int, ...]
-    """Ids of earlier requests that changed the state of this process by storing memories or triggering cleanup."""
+    """Ids of the earlier requests that changed the state of this process: they stored memories or triggered cleanup."""
     reply: Reply
     started: float
-    """Seconds since the epoch."""
+    """When the call began, in seconds since the epoch."""
     ended: float
+    """When the call ended, in seconds since the epoch."""
     utc_offset_s: int
     """Seconds by which the server's local time was ahead of UTC at the time of the call."""
     file: FileSeen | None
     real_output_dir: Path | None
     """The configured output folder with links resolved at the time of the call."""
     in_reply: FoundDescriptor | None
-    """The first descriptor in the result (`descriptor_in`), which may merely be quoted by a memory."""
+    """The first descriptor in the result (`descriptor_in`). It may merely be a quotation in the text of a memory."""
     inline_path: str | None = None
-    """The jq path of the records in an inline result (profile: inline.records); None to search for them."""
+    """The jq path of the records in an inline result (profile: inline.records); None if they have to be searched
+    for."""
 
     @property
     def settings(self) -> Mapping[str, object]:
@@ -80,7 +86,7 @@ class Call:
         return self.start.output_dir
 
     @property
-    def local(self) -> timezone:
+    def time_zone(self) -> timezone:
         """The server's local time zone at the time of the call."""
         return timezone(timedelta(seconds=self.utc_offset_s))
 
@@ -91,26 +97,36 @@ class Call:
         return cast("Record", value) if isinstance(value, dict) else None
 
     @property
-    def found(self) -> FoundDescriptor | None:
-        """The descriptor of this result; None if there is none, or if it is only quoted in other text: there is text
-        around it, and this call did not write its file."""
-        found, file = self.in_reply, self.file
-        return None if found is not None and found.around.strip() and file is not None and not file.lately else found
+    def found_descriptor(self) -> FoundDescriptor | None:
+        """The descriptor of this result; None if there is none, or if other text merely quotes a descriptor.
+
+        A descriptor counts as quoted if there is text around it and the file that it names was not written by this
+        call.
+        """
+        descriptor, file = self.in_reply, self.file
+        return (
+            None
+            if descriptor is not None and descriptor.around.strip() and file is not None and not file.lately
+            else descriptor
+        )
 
     @property
     def lacks_descriptor(self) -> bool:
-        """True if the result names a file that the call has written, without a descriptor."""
+        """True if the result has no descriptor, but names a file that the call has written."""
         return self.file is not None and self.result is not None and self.in_reply is None
 
     @property
     def descriptor(self) -> Record:
         """The descriptor; empty if there is none."""
-        return dict(self.found.value) if self.found is not None else {}
+        return dict(self.found_descriptor.value) if self.found_descriptor is not None else {}
 
     @cached_property
     def computed(self) -> dict[object, Any]:
-        """Cache of values that are derived from this call. A key is the function that computes the value, the function
-        with its other arguments, or these arguments."""
+        """Cache of values that are derived from this call.
+
+        If a function has no argument besides the call, it is the key of its value. Otherwise, the key is a tuple of the
+        further arguments, with or without the function.
+        """
         return {}
 
     @cached_property
@@ -118,7 +134,7 @@ class Call:
         """Outcome of the call."""
         if self.result is None:
             return "error" if self.reply.error is not None else "no answer"
-        if self.found is not None or self.lacks_descriptor:
+        if self.found_descriptor is not None or self.lacks_descriptor:
             return "offloaded"
         return "error" if self.result.get("isError") is True else "inline"
 
@@ -145,7 +161,8 @@ class Call:
 
     @property
     def path(self) -> str:
-        """The path of the file that the result names, with or without a descriptor; empty if it names none."""
+        """The path of the file that the result names in a descriptor or elsewhere; empty if the result names no
+        file."""
         return self.file.path if self.file is not None else ""
 
     @property
@@ -165,7 +182,8 @@ class Call:
 
     @cached_property
     def estimate(self) -> int | None:
-        """E, the server's own estimate of the result set: the header's, or else the summary's."""
+        """E, the server's own estimate of the tokens in the result set. It is taken from the header of the file or, if
+        the header has no valid one, from the summary of the descriptor. None if neither states a valid E."""
         for value in (self.header.get("estimated_tokens"), self.summary.get("estimated_tokens")):
             whole = whole_number(value)
             if whole is not None and abs(whole) <= MAX_ESTIMATE:
@@ -182,7 +200,8 @@ class Call:
 
     @property
     def identity(self) -> Identity:
-        """Equal for all `Call` objects of one request, such as a copy whose file was read again later."""
+        """A key of the request. It is equal for all `Call` objects of the request, for example for a copy that was made
+        because the file was read again later."""
         return self.start.number, self.reply.id
 
     @property
@@ -193,14 +212,19 @@ class Call:
 
 
 class CallSubject:
-    """Base class of subjects whose evidence, script and location are, by default, those of one call."""
+    """Base class of subjects that belong to one call.
+
+    By default, a report shows the evidence of this call, the script that reproduces it, and its location in recorded
+    evidence.
+    """
 
     call: Call
 
 
 @dataclass(frozen=True)
 class CallInContext(CallSubject):
-    """A call whose failure shows only in context; its script also makes the calls before it, and some after it."""
+    """A call that fails only in the context of other calls. Its script also makes the calls before it, and some of the
+    calls after it."""
 
     call: Call
     subject: object = None
@@ -213,52 +237,57 @@ class CallAfterOthers(CallSubject):
 
     call: Call
     earlier: tuple[Call, ...] | None = None
-    """The calls that it depends on; None for all earlier calls of its process."""
+    """The calls on which it depends; None if it depends on all earlier calls of its process."""
 
 
 @dataclass(frozen=True)
 class ComparedCall(CallSubject):
-    """A call that differs from another one, made by a server with other settings; its script makes both."""
+    """A call whose result differs from the result of the same call to a server with other settings. Its script makes
+    both calls."""
 
     call: Call
     other: Call
     setting: str
-    """The other call's setting, in words: ``with LRO off``."""
+    """The settings of the other call's server, in words: ``with LRO off``."""
 
 
 def shared_paths(calls: Iterable[Call]) -> frozenset[str]:
-    """Paths of files that several calls name."""
-    named: dict[str, set[Identity]] = {}
+    """Paths of the files that are named by several calls."""
+    callers: dict[str, set[Identity]] = {}
     for call in calls:
-        named.setdefault(call.path, set()).add(call.identity)
-    return frozenset(path for path, by in named.items() if path and len(by) > 1)
+        callers.setdefault(call.path, set()).add(call.identity)
+    return frozenset(path for path, identities in callers.items() if path and len(identities) > 1)
 
 
 def named_before(calls: Collection[Call]) -> frozenset[Identity]:
-    """The calls whose file an earlier call has named: that earlier call may be the cause of a defect of the file.
+    """The calls whose file had already been named by an earlier call.
 
-    The first call that names a file is not included, because it found the file as it had written it itself.
+    The earlier call may then be the cause of a defect in the file. The first call that names a file is not included,
+    because the file was then as this call had written it.
     """
-    first: dict[str, Identity] = {}
+    first_call: dict[str, Identity] = {}
     for call in sorted(calls, key=lambda c: c.identity):
-        first.setdefault(call.path, call.identity)
-    return frozenset(c.identity for c in calls if c.path and first[c.path] != c.identity)
+        first_call.setdefault(call.path, call.identity)
+    return frozenset(c.identity for c in calls if c.path and first_call[c.path] != c.identity)
 
 
-def in_shared_file(call: Call, shared: Collection[str], at: object) -> object:
-    """The subject *at* of a call, with the place `SHARED_FILE` if the call's file is one of the *shared* paths."""
-    return Marked(at, None, SHARED_FILE) if call.path in shared else at
+def in_shared_file(call: Call, shared: Collection[str], subject: object) -> object:
+    """The *subject* of a call. If the path of the call's file is one of the *shared* paths, the subject is marked with
+    `SHARED_FILE`, which stands for the possible cause of a failure."""
+    return Marked(subject, None, SHARED_FILE) if call.path in shared else subject
 
 
-def mark_if_indirect(calls: Iterable[Call], repeated: Container[Identity], at: object, *, in_flight: bool) -> object:
-    """The subject *at*, marked with a place if a different call may be the cause of its failure.
+def mark_if_indirect(
+    calls: Iterable[Call], repeated: Container[Identity], subject: object, *, in_flight: bool
+) -> object:
+    """The *subject*, marked with the possible cause of its failure if that cause is a different call.
 
-    The place is `SHARED_FILE` if one of *calls* is in *repeated* (from `named_before`), otherwise `IN_FLIGHT` if
-    *in_flight*.
+    If one of the *calls* is in *repeated*, the result of `named_before`, the mark is `SHARED_FILE`. Otherwise, if other
+    calls were under way at the same time (*in_flight*), the mark is `IN_FLIGHT`.
     """
     if any(c.identity in repeated for c in calls):
-        return Marked(at, None, SHARED_FILE)
-    return Marked(at, None, IN_FLIGHT) if in_flight else at
+        return Marked(subject, None, SHARED_FILE)
+    return Marked(subject, None, IN_FLIGHT) if in_flight else subject
 
 
 def descriptor_in(reply: Reply) -> FoundDescriptor | None:
@@ -267,12 +296,13 @@ def descriptor_in(reply: Reply) -> FoundDescriptor | None:
     return find_descriptor(cast("Record", result)) if isinstance(result, dict) else None
 
 
-def volatile_between(one: Call, other: Call) -> set[MemberPath]:
-    """Paths at which records with the same id or title differ between two calls that should return the same values."""
-    key = volatile_between, id(other)  # id() is safe: the evidence keeps both calls alive
-    if key not in one.computed:
-        one.computed[key] = volatile_paths(one.records or [], other.records or [])
-    return one.computed[key]
+def volatile_between(first: Call, second: Call) -> set[MemberPath]:
+    """Paths of fields whose values differ between two calls that should return the same values. Records of the two
+    calls are paired by id or title."""
+    key = volatile_between, id(second)  # id() is safe: the evidence keeps both calls alive
+    if key not in first.computed:
+        first.computed[key] = volatile_paths(first.records or [], second.records or [])
+    return first.computed[key]
 
 
 def died(call: Call) -> bool:

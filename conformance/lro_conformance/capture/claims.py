@@ -1,6 +1,7 @@
 """Claims by a server or its profile that it offloads.
 
-With such a claim, results that are too small to be offloaded by default do not prove that it does not offload.
+If no result is large enough to be offloaded by default, no file is seen. With such a claim, this does not prove that
+the server does not offload.
 """
 
 from __future__ import annotations
@@ -23,15 +24,18 @@ _WORDS = re.compile(
 
 
 def claims(profile: Profile, tools: Sequence[Mapping[str, Any]], handshake: object) -> tuple[str, ...]:
-    """Claims that this server offloads: by the profile, in keys that only such a server needs, or by the server itself.
+    """Claims that this server offloads. They are made by the profile, in keys that only such a server needs, or by the
+    server itself.
 
-    Empty for a proxy: what it or its profile says does not concern the operations of the server behind it.
+    Empty for a proxy, because what the proxy or its profile says is not about the operations of the server behind the
+    proxy.
     """
     return () if is_proxy(profile, handshake) else tuple(_claims(profile, tools, handshake))
 
 
 def is_proxy(profile: Profile, handshake: object) -> bool:
-    """True if the profile or its command names a proxy, or if the server's capabilities are those of one."""
+    """True if the profile describes a proxy (`proxy_command`), or if the server's capabilities say that it is a
+    proxy."""
     node = handshake
     for key in ("capabilities", "experimental", "lro"):
         node = as_record(as_record(node).get(key))
@@ -54,8 +58,8 @@ def _claims(profile: Profile, tools: Sequence[Mapping[str, Any]], handshake: obj
 
 
 def size_of(call: Call) -> int:
-    """Number of characters of an inline result: of its records if they are found, otherwise of its text; 0 for any
-    other result."""
+    """Number of characters of an inline result; 0 for any other result. Only the characters of the records count if
+    records are found, otherwise those of the text."""
     if call.outcome != "inline":
         return 0
     if call.records:

@@ -1,6 +1,6 @@
-"""The memories that the suite stores in servers: varied, and the same in every run.
+"""The memories that the suite stores in servers. They are varied, but the same in every run.
 
-`corpus` is for a server that has too few memories of its own. The others are for single experiments.
+`corpus` is for a server that has too few memories of its own. All other sets and memories are for single experiments.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _EXTRAS = (
 def corpus(size: int = 160) -> tuple[Memory, ...]:
     """A corpus of *size* memories in seven namespaces, with contents of about 170 to 820 characters.
 
-    The last one is `delicate`, which is shorter. Every field is the same in every run.
+    The last memory is `delicate`, which is shorter. Every field is the same in every run.
     """
     chance = random.Random(6400)
     made = [_memory(chance, n) for n in range(size)]
@@ -72,14 +72,15 @@ def _memory(chance: random.Random, number: int) -> Memory:
 
 
 WORD = "quetzalcoatlus"
-"""The word that `large` puts into its memory by default; no other memory contains it."""
+"""The word that `large` puts into its memory by default. No other memory contains the word."""
 
 OTHER_WORD = "archaeopteryx"
-"""The word for a second memory of `large`; no other memory contains it."""
+"""The word for a second memory of `large`. No other memory contains the word."""
 
 
 def large(characters: int, word: str = WORD) -> Memory:
-    """One memory with a content of this number of characters; no other memory contains *word*."""
+    """One memory whose content has this number of *characters*, and contains *word*. No other memory contains the
+    word."""
     text = " ".join(_WORDS * (characters // 200 + 1))
     return {
         **_memory(random.Random(len(word)), 0),
@@ -98,8 +99,8 @@ DELICATE_IDS = ("5d1e3c7a-0f52-4b8e-9a63-1c2f70b4d801", "5d1e3c7a-0f52-4b8e-9a63
 
 @cache
 def delicate() -> Memory:
-    """A memory with values that careless code alters: decomposed letters, markup, escapes, exact fractions, nulls,
-    texts that look like something else, field names in various spellings."""
+    """A memory with values that careless code alters. It has decomposed letters, markup, escapes, exact fractions,
+    nulls, texts that look like values of another type, and field names in various spellings."""
     return {
         **_memory(random.Random(3), 0),
         "title": f"{DELICATE_WORD} cafe\u0301",
@@ -122,7 +123,8 @@ ROUGH_WORD = "xiphosuran"
 
 @cache
 def rough() -> Memory:
-    """A memory with values that some stores refuse: control characters, deep objects, empty values, a tag twice."""
+    """A memory with values that some stores refuse: control characters, deeply nested objects, empty values, and a tag
+    that occurs twice."""
     deep: Any = ["bottom"]
     for level in range(12):
         deep = {f"level {level}": deep} if level % 2 else [deep]
@@ -141,9 +143,10 @@ def rough() -> Memory:
 
 
 def various() -> tuple[Memory, ...]:
-    """Memories that differ in everything that recipes look at: in some, fields are filled, in others empty or absent.
+    """Memories that differ in all fields that recipes examine. Each field is filled in some memories, and empty or
+    absent in others.
 
-    They have no ids.
+    The memories have no ids.
     """
     base = {k: v for k, v in _memory(random.Random(7), 0).items() if k not in ("id", "modified", "tags", "entities")}
     confidence = (0.1234, 0.1239, 0.1239, 1, 0, 1e-05, 0.25, 0.125, 2e-05)
@@ -189,22 +192,24 @@ def various() -> tuple[Memory, ...]:
 
 
 def undocumented() -> tuple[Memory, Memory]:
-    """Two memories: one of a type, the other with a field, that the specification does not name. They have no ids."""
+    """Two memories. The first has a type that the specification does not name, and the second has a field that it does
+    not name. They have no ids."""
     known = various()[-1]
     return {**known, "memory_type": "working"}, {**known, "title": "a field of its own", "origin": {"tool": "import"}}
 
 
 def unusual() -> Memory:
-    """A memory with a title of some 300 characters, and unusual tags. It has no id.
+    """A memory with a title of about 300 characters, and unusual tags. It has no id.
 
-    Some tags are blank or repeated; some are texts that programming languages may take for false.
+    Some tags are blank or repeated. Others are texts that programming languages may take for false.
     """
     title = f"a keyword, and {'a title that goes on, ' * 13}".ljust(299, ".") + "!"
     return {**various()[-1], "title": title, "tags": ["", "0", "twice", "twice", "false", "once"]}
 
 
 def revisions(id: str) -> tuple[Memory, Memory]:
-    """A memory, and what it becomes when it is stored again: the same id, another size, other values."""
+    """A memory, and a second version of it to be stored later. The second version has the same id, but another size and
+    other values."""
     known = {**various()[-1], "id": id, "extensions": {"x-revision": 1}}
     later = {
         "content": "the pattern, revised, and longer than it was",
@@ -215,7 +220,7 @@ def revisions(id: str) -> tuple[Memory, Memory]:
 
 
 def tiny() -> Memory:
-    """A memory of few characters. It has no id."""
+    """A memory with very few characters. It has no id."""
     return {
         "memory_type": "semantic",
         "namespace": "a",
@@ -231,8 +236,9 @@ MIXED_WORDS = ("gastropod", "cephalopod")
 
 
 def mixed(lacking: Collection[str] = ()) -> tuple[Memory, ...]:
-    """Two memories for each of two words: a rich one, with an embedding of a usual length, and a lean one, which has
-    fewer fields and none of those in *lacking*. The rich memory comes first for one word, and last for the other."""
+    """Two memories for each of two words. The rich memory has an embedding of a usual length. The lean memory has fewer
+    fields, and none of the fields in *lacking*. For the first word, the rich memory comes first; for the second word,
+    the lean one does."""
     found: list[Memory] = []
     for number, word in enumerate(MIXED_WORDS):
         base = _memory(random.Random(5 + number), 0)
@@ -252,7 +258,7 @@ MANY_WORD = "thysanopteran"
 
 @cache
 def many_small() -> tuple[Memory, ...]:
-    """Memories that `MANY_WORD` finds: more than a server is likely to write, or to read, at once."""
+    """Memories that are found by `MANY_WORD`. They are more than a server is likely to read or write at once."""
     chance = random.Random(9)
     found = (_memory(chance, n) for n in range(320))
     return tuple({**m, "title": f"{MANY_WORD} {n}", "content": f"{MANY_WORD} {n}."} for n, m in enumerate(found))
@@ -264,9 +270,9 @@ GROWING_WORD = "opisthobranch"
 
 @cache
 def growing(size: int = 240) -> tuple[Memory, ...]:
-    """*size* memories that `GROWING_WORD` finds. The number of them that are stored decides the size of the result.
+    """*size* memories that are found by `GROWING_WORD`. The size of the result depends on how many of them are stored.
 
-    Their titles are long, so that fewer of them suffice where results have no contents.
+    Their titles are long. So fewer memories are needed for a large result if results have no contents.
     """
     chance = random.Random(7)
     found = (_memory(chance, n) for n in range(size))
@@ -280,11 +286,11 @@ UNEVEN_WORD = "onychophoran"
 
 
 def uneven(characters: int, large: int, small: int = 30) -> tuple[Memory, ...]:
-    """Memories that `UNEVEN_WORD` finds: one small memory, a block of large ones, a block of small ones, the same
-    number of large ones again, and one small memory.
+    """Memories of two sizes that are found by `UNEVEN_WORD`.
 
-    *large* and *small* are the numbers of memories in a block. The content of a large memory has about this number of
-    *characters*. From either end, the sizes are the same.
+    They are in this order: one small memory, a block of large memories, a block of small memories, a second block of
+    large memories, and one small memory. *large* and *small* are the numbers of memories in a block of this kind. The
+    content of a large memory has about this number of *characters*. If the order is reversed, the sizes are the same.
     """
     chance = random.Random(8)
     sizes = [0, *[characters] * large, *[0] * small, *[characters] * large, 0]
@@ -297,43 +303,47 @@ def uneven(characters: int, large: int, small: int = 30) -> tuple[Memory, ...]:
 
 
 def filling(words: Sequence[str], size: int) -> tuple[Memory, ...]:
-    """*size* memories that each of the *words* finds. Their titles are long, as results may have no contents."""
+    """*size* memories, all of which are found by each of the *words*. Their titles are long, because results may have
+    no contents."""
     chance = random.Random(f"{words}")
     found = (_memory(chance, n) for n in range(size))
     return tuple({**m, "title": " ".join([*words, *chance.choices(_WORDS, k=16), str(n)])} for n, m in enumerate(found))
 
 
 def filler(word: str, characters: int) -> Memory:
-    """A memory that this word finds, with a title of this number of *characters*."""
+    """A memory that is found by this *word*, and whose title has this number of *characters*."""
     chance = random.Random(word)
     text = " ".join(chance.choices(_WORDS, k=characters // 3 + 1))
     return {**_memory(chance, 0), "title": f"{word} {text}"[: characters - 1] + "s"}
 
 
 def odd(word: str) -> Memory:
-    """A memory that `odd_query` and `shell_query` of this *word* find, because its content includes both literally."""
+    """A memory that is found by `odd_query` and `shell_query` of this *word*, because its content has both queries
+    verbatim."""
     query = odd_query(word)
     content = f"{query}\n{shell_query(word)}\nand more"
     return {**_memory(random.Random(2), 0), "title": " ".join(query.split()), "content": content}
 
 
 def odd_query(word: str) -> str:
-    """A query that needs care: with quotation marks, a backslash, a line feed, capitals, letters beyond ASCII."""
+    """A query that careless code alters. It has quotation marks, a backslash, a line feed, capitals, and letters
+    outside ASCII."""
     return f'{word} "Quoted" back\\slash na\u00efve \u6771\u4eac\nnext line'
 
 
 def shell_query(word: str) -> str:
-    """A query that breaks out of a command that does not quote it, and that is not a valid regular expression."""
+    """A query that a shell would execute in part if a command had it without quoting. It is not a valid regular
+    expression."""
     return f"{word} it's; a $(touch owned) `folder` [sic"
 
 
 def long_query(word: str) -> str:
-    """A query of some 600 characters that finds the same as one word, if the server searches by words."""
+    """A query of some 600 characters. If the server searches by words, it finds the same as the single *word*."""
     return " ".join([word] * (600 // (len(word) + 1)))
 
 
 NOWHERE = "qzxjvkwpfh"
-"""A query that finds nothing, if the server searches by words."""
+"""A query that finds nothing if the server searches by words."""
 
 
 @cache
@@ -355,8 +365,12 @@ def wide(size: int = 60) -> tuple[Memory, ...]:
 
 
 def substitute(template: Any, memory: Mapping[str, Any]) -> Any:
-    """A template of arguments with ``"$memory"`` and ``"$memory.FIELD"`` replaced, or omitted if the field is
-    absent. ``"$memory.provenance.confidence"`` is a field of a field."""
+    """A template of arguments in which ``"$memory"`` is replaced by the memory, and ``"$memory.FIELD"`` by one of its
+    fields.
+
+    If the memory lacks the field, the argument is left out. The field may be a member of another field, as in
+    ``"$memory.provenance.confidence"``.
+    """
     if isinstance(template, dict):
         filled = {k: substitute(v, memory) for k, v in cast("dict[str, Any]", template).items()}
         return {k: v for k, v in filled.items() if v is not ABSENT}
@@ -370,7 +384,7 @@ def substitute(template: Any, memory: Mapping[str, Any]) -> Any:
 
 
 def value_of(field: str, memory: Mapping[str, Any]) -> Any:
-    """The value of a field of a memory, such as ``provenance.confidence``; `ABSENT` if it has none."""
+    """The value of a field of a memory, such as ``provenance.confidence``; `ABSENT` if the memory lacks the field."""
     value: Any = memory
     for key in field.split("."):
         value = cast("dict[str, Any]", value).get(key, ABSENT) if isinstance(value, dict) else ABSENT
@@ -378,17 +392,18 @@ def value_of(field: str, memory: Mapping[str, Any]) -> Any:
 
 
 ABSENT = object()
-"""The value of a field that a memory does not have."""
+"""Stands for the value of a field that a memory lacks."""
 
 
 SETS: Mapping[str, Callable[[], tuple[Memory, ...]]] = {"corpus": corpus, "wide": wide, "growing": growing}
-"""The sets of memories that `main` can print, by name, so that scripts in reports need not contain them."""
+"""The sets of memories that `main` can print, by name. Scripts in reports call `main` instead of containing these
+memories."""
 
 
 def store_request(memory: Memory, tool: str, template: Any, id: int, meta: Mapping[str, Any] | None = None) -> bytes:
     """The request that stores a memory by the server's seed tool.
 
-    *meta* is the ``_meta`` of each request of a conversation that has no handshake.
+    *meta* is the ``_meta`` of the request. A conversation without a handshake has it in each request.
     """
     from lro_conformance.wire import jsonrpc
 
@@ -402,7 +417,8 @@ def as_lines(memories: Iterable[Memory]) -> Iterator[str]:
 
 
 def main(argv: list[str]) -> None:
-    """Print the requests that store the first memories of a set, or all its memories if SET is given alone.
+    """Print the requests that store the first NUMBER memories of a set. If SET is the only argument, print all memories
+    of the set.
 
     ``python -m lro_conformance.capture SET [TOOL ARGUMENTS FIRST_ID NUMBER [META]]``
     """

@@ -1,4 +1,4 @@
-"""A server's estimate E of one file, and the bounds within which E is plausible."""
+"""A server's estimate E of the number of tokens in one file, and the bounds within which E is plausible ("honest")."""
 
 from __future__ import annotations
 
@@ -7,23 +7,26 @@ from lro_spec.tokens import honest_estimates
 
 
 def characters(call: Call) -> int:
-    """Number of characters of the records in a call's file; 0 without a file."""
+    """Number of characters of the records in a call's file; 0 if the call has no file."""
     return call.file.characters if call.file is not None else 0
 
 
 def is_honest(call: Call) -> bool:
-    """True if a file's E lies within the tolerance."""
+    """True if E of a call's file lies within the bounds of `honest_range`. An unknown E counts as 0."""
     low, high = honest_range(call)
     return low <= (call.estimate or 0) <= high
 
 
 def honest_range(call: Call) -> tuple[int, int]:
-    """The bounds of an honest E for a file, whether characters are counted literally or as escapes."""
+    """The lowest and the highest honest E of a call's file. They allow for servers that count a character literally and
+    for servers that count it as an escape."""
     wide, escapes, narrow = call.file.scripts if call.file is not None else (0, 0, 0)
     return honest_estimates(wide, escapes, narrow)
 
 
 def tokens_per_character(call: Call) -> float:
-    """The server's own rate: E per character of the file's records. A quarter if the file has no records; 0 if it has
-    some, but E is unknown."""
+    """The server's own rate: E divided by the number of characters of the file's records.
+
+    If the file has no records, the rate is a quarter. If it has records but E is unknown, the rate is 0.
+    """
     return (call.estimate or 0) / characters(call) if characters(call) else 0.25

@@ -1,4 +1,4 @@
-"""A snapshot of a file at the moment a descriptor named it, parsed line by line."""
+"""A snapshot of a file, taken when a descriptor named the file, and parsed line by line."""
 
 from __future__ import annotations
 
@@ -33,56 +33,62 @@ class Line:
     number: int
     raw: bytes
     value: Any
-    """The JSON value as lenient readers understand it; None if there is none, or if it is nested too deeply."""
+    """The JSON value as lenient readers understand it; None if the line is not JSON, or is nested too deeply."""
     problem: str | None
     """Reason why the line is not strict JSON; None if it is."""
 
     @property
     def record(self) -> Record | None:
-        """The object on this line; None if there is none."""
+        """The object on this line; None if the line is not an object."""
         value: object = self.value
         return cast("Record", value) if isinstance(value, dict) else None
 
 
 @dataclass(frozen=True)
 class FileSeen:
-    """A snapshot of a file at the moment a descriptor named it."""
+    """A snapshot of a file, taken when a descriptor named the file."""
 
     path: str
+    """The path of the file, as the descriptor has it."""
     problem: str | None = None
-    """Reason why it could not be read; None if it was."""
+    """Reason why the file could not be read; None if it was read."""
     data: bytes = b""
     mode: int | None = None
     mtime: float | None = None
     real: str | None = None
-    """The path with links resolved at that moment; None if it cannot be the path of a file."""
+    """The real path: `path` with symbolic links resolved at that moment. None if `path` cannot be the path of a
+    file."""
     lately: bool = True
-    """True if the file at this path may have been written by the call that named it."""
+    """True if the file was last written so late that it may have been written by the call that named it; False if it is
+    older than the call, or does not exist (`written_since`)."""
 
     @cached_property
     def lines(self) -> list[Line]:
-        """The lines, each parsed strictly; a missing newline at the end is not an error."""
+        """The lines, each of which is parsed strictly. The last line may lack its newline."""
         raw = self.data.split(b"\n")
         if not raw[-1]:
             raw.pop()
-        return [self._first, *(_line(number, text) for number, text in enumerate(raw[1:], 2))] if raw else []
+        return [self._first_line, *(_line(number, text) for number, text in enumerate(raw[1:], 2))] if raw else []
 
     @cached_property
-    def _first(self) -> Line:
+    def _first_line(self) -> Line:
         return _line(1, self.data.partition(b"\n")[0])
 
     @cached_property
     def header(self) -> Record | None:
-        """The header object: the first line if it has `type` or `operation`, otherwise the first line that is marked as
-        a header; None if there is none."""
-        first = self._first.record  # without parsing the other lines: of many files, only E is needed
-        if first is not None and ("type" in first or "operation" in first):
-            return first
+        """The header object; None if there is none.
+
+        If the first line is an object with `type` or `operation`, that object is the header. Otherwise, the header is
+        the first object that is marked as a header (`is_header`).
+        """
+        record = self._first_line.record  # The other lines are not parsed yet, because only E is needed of many files.
+        if record is not None and ("type" in record or "operation" in record):
+            return record
         return next((o for line in self.lines if (o := line.record) is not None and is_header(o)), None)
 
     @cached_property
     def record_lines(self) -> list[Line]:
-        """The lines that are neither headers nor blank."""
+        """All lines except headers and blank lines."""
         header = self.header
         return [
             line
@@ -98,34 +104,35 @@ class FileSeen:
 
     @cached_property
     def scripts(self) -> tuple[int, int, int]:
-        """Counts in the record lines that are JSON objects: characters of wide scripts, ``\\uXXXX`` escapes, and all
-        other characters."""
+        """Three counts in the record lines that are JSON objects: the characters of wide scripts such as Chinese
+        (`wide_characters`), the ``\\uXXXX`` escapes, and all other characters."""
         lines = (line.raw for line in self.record_lines if line.record is not None)
         text = b"".join(lines).decode("utf-8", "replace")
         wide, escapes = wide_characters(text), text.count("\\u")
         return wide, escapes, len(text) - wide - 6 * escapes
 
     @cached_property
-    def special(self) -> int:
-        """Number of characters of the record lines that a server may count otherwise: those outside ASCII, and
-        backslashes."""
+    def special_characters(self) -> int:
+        """Number of characters in the record lines that a server may count in another way than the suite does. These
+        are all characters outside ASCII, and backslashes."""
         lines = (line.raw for line in self.record_lines if line.record is not None)
         text = b"".join(lines).decode("utf-8", "replace")
         return len(text) - len(text.encode("ascii", "ignore")) + self.backslashes
 
     @cached_property
     def backslashes(self) -> int:
-        """Number of backslashes in the record lines; a server may count an escape as one character, or as written."""
+        """Number of backslashes in the record lines. A server may count an escape as one character, or each of its
+        characters."""
         return sum(line.raw.count(b"\\") for line in self.record_lines if line.record is not None)
 
     @cached_property
     def separators(self) -> int:
         """Approximate number of JSON separators (colons and commas) in the record lines.
 
-        A server's estimate may count a space after each, whether or not the file has one.
+        A server's estimate may include a space after each separator, whether or not the file has such spaces.
         """
         lines = [line.raw for line in self.record_lines if line.record is not None]
-        return sum(line.count(one) for line in lines for one in (b'":', b',"', b', "'))
+        return sum(line.count(separator) for line in lines for separator in (b'":', b',"', b', "'))
 
     @cached_property
     def records(self) -> list[Record]:
@@ -139,25 +146,27 @@ def is_header(value: Any) -> bool:
 
 
 def written_since(path: str, moment: float) -> bool:
-    """True if the file exists and was written after *moment*, or up to 2 s before it, because some clocks are coarse.
+    """True if the file exists and was last written at or after *moment*, or at most 2 s before it.
 
-    Always true for a relative path, because it is not known from which directory it leads.
+    The 2 s are for clocks that are coarse. Always True for a relative path, because it is unknown to which directory
+    the path is relative.
     """
     try:
         return not os.path.isabs(path) or os.lstat(path).st_mtime >= moment - 2
-    except (OSError, ValueError):  # NUL, a lone surrogate
+    except (OSError, ValueError):  # The path has a NUL or a lone surrogate.
         return False
 
 
 OUTSIDE = "outside every directory that the server was given, so it was not read"
-"""Reason for not opening a file outside these directories, whatever kind of file it is."""
+"""Reason why a file outside the server's directories was not opened."""
 
 
 def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:
-    """Read the file that a descriptor names, if it is a regular file below one of *roots*.
+    """Read the file at a path that a descriptor names. The file is read only if it is a regular file below one of the
+    directories *roots*.
 
-    A path elsewhere is not opened, because the content of that file would end up in a report. If the path leads to a
-    pipe, opening it does not block.
+    A file elsewhere is not opened, because its content would end up in a report. If the path leads to a pipe, the
+    function does not block.
     """
     if not isinstance(path, str) or not path:
         return FileSeen(str(path), f"file_path is {show(path)}")
@@ -167,7 +176,7 @@ def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:
     if not any(real.is_relative_to(root) for root in roots):
         return FileSeen(path, OUTSIDE, real=str(real))
     try:
-        descriptor = os.open(real, os.O_NONBLOCK | os.O_NOFOLLOW)  # it may be a pipe, or have become a link
+        descriptor = os.open(real, os.O_NONBLOCK | os.O_NOFOLLOW)  # The path may be a pipe, or may have become a link.
     except OSError as problem:
         return FileSeen(path, f"cannot be opened: {problem.strerror}", real=str(real))
     seen = os.fstat(descriptor)
@@ -184,7 +193,8 @@ def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:
 
 @contextmanager
 def open_preserving_atime(path: Path) -> Generator[BinaryIO]:
-    """Open a file for reading, and restore its time of last access afterwards: a server may delete files by that time.
+    """Open a file for reading, and restore its time of last access afterwards, because a server may decide by this time
+    which files to delete.
 
     Raises `OSError` if the file cannot be opened.
     """
@@ -193,7 +203,7 @@ def open_preserving_atime(path: Path) -> Generator[BinaryIO]:
         try:
             yield stream
         finally:
-            with suppress(OSError):  # it may be gone, or belong to another user
+            with suppress(OSError):  # The file may be gone, or belong to another user.
                 os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 

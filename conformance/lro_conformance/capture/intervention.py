@@ -1,4 +1,5 @@
-"""Interventions of the suite between two calls of a sequence: in the output folder of a server, or in its process."""
+"""Interventions of the suite between two calls of a sequence. They change the output folder of a server, or its
+process."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ BREAKING: Mapping[str, str] = {
     PARENT_REPLACED: "rm -rf {parent}; printf 'in the way\\n' > {parent}",
     READ_ONLY: "chmod 500 {folder}",
 }
-"""Shell commands that break a folder, by the kind of failure."""
+"""Shell commands that make a folder unusable, by the kind of intervention."""
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,14 @@ class Intervention:
     """One intervention."""
 
     kind: str
-    """A key of `BREAKING`, or another of the constants above."""
+    """A key of `BREAKING`, or another constant of this module."""
     ages: tuple[int, ...] = ()
-    """Ages, in seconds, of the copies of an offloaded file that lay in the folder when it was cleaned up."""
+    """If the folder was cleaned up: the ages, in seconds, of the copies of an offloaded file that the suite had put
+    there."""
     operation: str = ""
-    """The operation in the names of these copies."""
+    """The operation that the names of these copies contain."""
     request: int | None = None
-    """The id of the request that triggered cleanup; None if none did."""
+    """The id of the request that triggered cleanup; None if no request did."""
     largest: int | None = None
-    """The largest file that the process may write from here on, in bytes; None if there is no limit."""
+    """Size, in bytes, of the largest file that the process may write after the intervention; None if there is no
+    limit."""

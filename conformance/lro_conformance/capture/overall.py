@@ -1,4 +1,4 @@
-"""Facts about all servers of a run together, collected during the other experiments."""
+"""Facts about all servers of a run together, which are collected during the other experiments."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ class Overall:
     """Observations about all servers of the run."""
 
     protocol_violations: tuple[str, ...] = field(metadata={"formerly": "lawless"})
-    """Output on stdout that is not a JSON-RPC message of MCP: one sentence each, a few per server."""
+    """Output on stdout that is not a JSON-RPC message of MCP: one sentence for each such output, and at most a few
+    sentences for each server."""
     starts: int
     """Number of servers that were started."""
     first: Start | None = None
-    """The first server that wrote such output."""
+    """The first server that wrote such output; None if no server did."""
     remarks: tuple[str, ...] = ()
-    """Remarks for the report: on the profile, on memories that were not accepted, on starts or cleanups that failed."""
+    """Remarks for the report. They are about the profile, memories that were not accepted, and failed starts or
+    cleanups."""
     first_at: float | None = None
-    """When the first of this output was read, in seconds since the epoch; None if there was none."""
+    """The time at which the first such output was read, in seconds since the epoch; None if there was no such
+    output."""

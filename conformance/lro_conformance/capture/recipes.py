@@ -1,4 +1,4 @@
-"""The recipes of captured descriptors; commands are parsed and never handed to a shell."""
+"""The recipes of captured descriptors. Their commands are parsed, and never handed to a shell."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Command(CallSubject):
 
     call: Call
     index: int
-    """Its index in jq_recipes, from 0."""
+    """Index of the recipe in jq_recipes, counted from 0."""
     description: Any
     text: Any
     """The command as written in the descriptor."""
@@ -41,7 +41,7 @@ class Command(CallSubject):
 
     @property
     def problem(self) -> str | None:
-        """Reason why the command could not be understood; None if it was."""
+        """Reason why the command could not be understood; None if it was understood."""
         return str(self._parsed) if isinstance(self._parsed, RecipeSyntaxError) else None
 
 
@@ -61,12 +61,13 @@ def commands_of(call: Call) -> list[Command]:
 
 
 def paths_named(calls: Iterable[Call]) -> frozenset[str]:
-    """Paths of files that descriptors and their recipes name."""
+    """Paths of the files that are named by descriptors and their recipes."""
     calls = list(calls)
     named = {c.pipeline.path for call in calls for c in commands_of(call) if c.pipeline is not None}
     return frozenset(named | {path for c in calls if isinstance(path := c.descriptor.get("file_path"), str)})
 
 
 def without_path(command: Command) -> str:
-    """The text of a command, with FILE in place of the path of its file, so that commands can be compared."""
+    """The text of a command in which FILE replaces the path of the file, so that commands for different files can be
+    compared."""
     return re.sub(r"\S+", lambda word: "FILE" if ".jsonl" in word[0] else word[0], str(command.text))

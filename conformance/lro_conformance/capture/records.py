@@ -1,8 +1,9 @@
-"""Memories in results and files: search, matching by id, comparison.
+"""The records in results and files: how they are found, paired, and compared.
 
-A server may put its inline records anywhere, so they are searched for. Fields that differ between identical calls are
-*volatile* and excluded from comparisons. Equality is that of JSON, with numbers compared as numbers (interpretation
-I-17).
+A *memory* is what a server stores; a record is the JSON object that represents a memory in a result or file. A server
+may put the records of an inline result anywhere, so the suite searches for them. Fields that differ between identical
+calls are *volatile*, and are left out of comparisons. Two values are equal if they are equal as JSON, where numbers are
+compared by value (interpretation I-17). MIF is the format that defines the fields of a memory.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ MEMORY_FIELDS = (
 )
 """All fields that the specification names for a memory line, besides its id."""
 
-_DEPTH = 4
-"""Largest depth of nested objects at which a list of records is searched for."""
+_MAX_DEPTH = 4
+"""Largest depth of nested objects at which the suite looks for a list of records."""
 
 
 def as_record(value: object) -> Record:
@@ -44,15 +45,15 @@ def as_record(value: object) -> Record:
 
 
 def id_of(record: Mapping[str, Any]) -> str | None:
-    """The id of a record as text; None if it has none."""
+    """The id of a record as text; None if the record has no id, or if the id is a list or an object."""
     value = record.get("id")
-    if type(value) is str:  # nearly always; this function is called a hundred thousand times in a run
+    if type(value) is str:  # This is so nearly always, and the function is called a hundred thousand times in a run.
         return value
     return None if value is None or isinstance(value, (dict, list)) else str(value)
 
 
 def by_id(records: Iterable[Record]) -> dict[str, Record]:
-    """Records by id, without those that have none; if an id is repeated, the first record counts."""
+    """Records by id. Records without an id are left out. If several records have the same id, the first one counts."""
     found: dict[str, Record] = {}
     for record in records:
         key = id_of(record)
@@ -62,45 +63,45 @@ def by_id(records: Iterable[Record]) -> dict[str, Record]:
 
 
 def texts_of_memory(memory: Record) -> list[str]:
-    """The title and the content of a memory, each run of white space as one space; blank ones are left out."""
+    """The title and the content of a memory, in which each run of white space is replaced by one space. A blank title
+    or content is left out."""
     texts = (_spaced(text) for key in ("title", "content") if isinstance(text := memory.get(key), str))
     return [text for text in texts if text]
 
 
-@lru_cache(maxsize=1024)  # all memories of an exploration are looked for after each of its calls
+@lru_cache(maxsize=1024)  # After each call of an exploration, all of its memories are looked for.
 def _spaced(text: str) -> str:
-    """A text with each run of white space as one space, and none around it."""
+    """A text in which each run of white space is replaced by one space. White space at either end is removed."""
     return " ".join(text.split())
 
 
 def ids_of_memories(records: Iterable[Record], memories: Iterable[Record]) -> set[str]:
-    """Ids of the records that show the title or the content of one of these memories, under whatever name."""
+    """Ids of the records that show the title or the content of one of these memories, whatever the name of the
+    field."""
     texts = {text for memory in memories for text in texts_of_memory(memory)}
     named = ((id, record) for record in records if (id := id_of(record)) is not None)
     return {id for id, record in named if _shows_any(record, texts)} if texts else set()
 
 
 def _shows_any(record: Record, texts: Set[str]) -> bool:
-    """True if a record has one of these texts; differences in white space do not count.
+    """True if a record has one of these texts, apart from differences in white space.
 
-    The usual case, a field with exactly this text, is tested first.
+    In the usual case, a field has exactly this text. That is tested first.
     """
     fields = [value for value in record.values() if isinstance(value, str)]
     return not texts.isdisjoint(fields) or any(" ".join(text.split()) in texts for text in strings_in(record))
 
 
 def by_title(records: Iterable[Record]) -> dict[str, Record]:
-    """Records by title, without those whose title is not text, or is shared."""
-    titled = [(title, r) for r in records if isinstance(title := r.get("title"), str)]
-    times = Counter(title for title, _ in titled)
-    return {title: record for title, record in titled if times[title] == 1}
+    """Records by title. A record is left out if its title is not a text, or if several records have this title."""
+    titled_records = [(title, r) for r in records if isinstance(title := r.get("title"), str)]
+    occurrences = Counter(title for title, _ in titled_records)
+    return {title: record for title, record in titled_records if occurrences[title] == 1}
 
 
 def matched(a: Sequence[Record], b: Sequence[Record]) -> list[tuple[Record, Record]]:
-    """Pairs of records of the same memory in two results: by id or, if no id is in both, by title.
-
-    Each process of a server may give its memories ids of its own.
-    """
+    """Pairs of records of the same memory in two results. They are paired by id. If the results have no id in common,
+    they are paired by title, because each process of a server may give its memories different ids."""
     for index in (by_id, by_title):
         left, right = index(a), index(b)
         if common := left.keys() & right.keys():
@@ -109,11 +110,15 @@ def matched(a: Sequence[Record], b: Sequence[Record]) -> list[tuple[Record, Reco
 
 
 def find_records(result: Mapping[str, Any] | None, jq_path: str | None = None) -> list[Record] | None:
-    """The records of an inline result; None if it has none as JSON (for example a formatted text)."""
+    """The records of an inline result. None if it has no records in the form of JSON, for example if it is a formatted
+    text.
+
+    *jq_path* is the path of the records; if it is None, they are searched for.
+    """
     payloads = list(_payloads(result))
     if jq_path is not None:
-        return next((_without_remarks(r) for r in (_at(p, jq_path) for p in payloads) if r is not None), None)
-    found = [_without_remarks(r) for r in (_largest_list(p, _DEPTH) for p in payloads) if r is not None]
+        return next((_without_remarks(r) for r in (_records_at(p, jq_path) for p in payloads) if r is not None), None)
+    found = [_without_remarks(r) for r in (_largest_list(p, _MAX_DEPTH) for p in payloads) if r is not None]
     singles = [unwrap(cast("Record", p)) for p in payloads if isinstance(p, dict)]
     if not any(found) and len(singles) > 1 and all(id_of(s) is not None for s in singles):
         return singles
@@ -125,15 +130,17 @@ def find_records(result: Mapping[str, Any] | None, jq_path: str | None = None) -
 
 
 def _is_memory(record: Record) -> bool:
-    """True if an object has an id and at least two fields of a memory, so that it is no envelope."""
+    """True if an object has an id and at least two fields of a memory. Then it is a memory itself, not an object that
+    contains memories."""
     return id_of(record) is not None and len(record.keys() & set(MEMORY_FIELDS)) >= 2
 
 
 def comparable_keys(one: Sequence[Record], other: Sequence[Record]) -> tuple[list[str], list[str]]:
-    """The values by which the records of two results are told apart, in their order.
+    """For each of two results, the values by which its records are told apart, in the order of the records.
 
-    These are ids, or titles if the results have no ids in common. If they have no titles either, they are the values of
-    the fields, whatever their names, that have most values in common.
+    If the results have ids in common, these are the ids. Otherwise, if both have titles, they are the titles. If not,
+    the function looks for a field of either result, whatever its name, such that the two fields have as many values in
+    common as possible, and at least two. If there are no such fields, the ids are returned.
     """
     ids, other_ids = [*by_id(one)], [*by_id(other)]
     titles, other_titles = ([str(title) for r in records if (title := r.get("title"))] for records in (one, other))
@@ -147,26 +154,28 @@ def comparable_keys(one: Sequence[Record], other: Sequence[Record]) -> tuple[lis
 
 
 def _distinguishing_fields(records: Sequence[Record]) -> list[list[str]]:
-    """The texts of each field that tells these records apart: every record has it as text, and more than nine tenths of
-    the texts are different."""
+    """The texts of each field that tells these records apart. Such a field is a text in every record, and more than
+    nine tenths of its texts are different."""
     first: Record = records[0] if records else {}
     columns = ([text for r in records if isinstance(text := r.get(name), str)] for name in first)
-    return [c for c in columns if len(c) == len(records) and len({*c}) > _DISTINCT * len(c)]
+    return [c for c in columns if len(c) == len(records) and len({*c}) > _MIN_DISTINCT_SHARE * len(c)]
 
 
-_DISTINCT = 0.9
-"""A field tells records apart if more than this share of its values are different."""
+_MIN_DISTINCT_SHARE = 0.9
+"""A field tells records apart only if its number of different values is more than this share of the number of
+records."""
 
 
 def hit_scores(result: Mapping[str, Any] | None) -> list[float]:
-    """The scores of an inline result's hits, whether they are fields of the records or stand around them."""
-    lists = [found for p in _payloads(result) if (found := _largest_list(p, _DEPTH)) is not None]
+    """The scores of the hits in an inline result. A score may be a field of the record, or of the object around it."""
+    lists = [found for p in _payloads(result) if (found := _largest_list(p, _MAX_DEPTH)) is not None]
     values = [hit.get("score") for hit in max(lists, key=len)] if lists else []
     return [v for v in values if isinstance(v, int | float) and not isinstance(v, bool)]
 
 
 def envelope(result: Mapping[str, Any] | None, records: Iterable[Record]) -> set[str]:
-    """Names of the members that an inline result has besides its records, at two levels; ``[]`` for a mere list."""
+    """Names of the members that an inline result has besides its records, at the first and the second level. If the
+    result is a mere list, ``[]`` stands for it."""
     ids = set(by_id(records))
     found: set[str] = set()
     for payload in _payloads(result):
@@ -182,40 +191,41 @@ def envelope(result: Mapping[str, Any] | None, records: Iterable[Record]) -> set
 
 
 def _without_remarks(records: list[Record]) -> list[Record]:
-    """The records of a list, without a first or last member that is a remark on the list: how many there are, or that
-    they are truncated.
+    """The records of a list, without a first or last member that is a remark on the list. A remark says, for example,
+    how many records there are, or that the list is truncated.
 
-    A remark has no id, no field of a memory, and no lists or objects inside it. The list is returned unchanged unless
-    all other members have an id.
+    A remark has no id, no field of a memory, and no lists or objects inside it. Members are removed only if all other
+    members have an id.
     """
 
-    def remarks(member: Record) -> bool:
-        flat = not any(isinstance(v, (dict, list)) for v in member.values())
-        return bool(member) and flat and not member.keys() & {"id", *MEMORY_FIELDS}
+    def is_remark(member: Record) -> bool:
+        is_flat = not any(isinstance(v, (dict, list)) for v in member.values())
+        return bool(member) and is_flat and not member.keys() & {"id", *MEMORY_FIELDS}
 
-    inner = records[remarks(records[0]) :] if len(records) > 1 else records
-    inner = inner[:-1] if len(inner) > 1 and remarks(inner[-1]) else inner
+    inner = records[is_remark(records[0]) :] if len(records) > 1 else records
+    inner = inner[:-1] if len(inner) > 1 and is_remark(inner[-1]) else inner
     return inner if all(id_of(unwrap(r)) is not None for r in inner) else records
 
 
-_MORE = re.compile(r"(next_?)?(page_?)?cursor|next_?(page_?)?(token|page|offset)|has_?(more|next)", re.IGNORECASE)
+_NEXT_PAGE = re.compile(r"(next_?)?(page_?)?cursor|next_?(page_?)?(token|page|offset)|has_?(more|next)", re.IGNORECASE)
 
 
 def is_a_page(result: Mapping[str, Any] | None) -> bool:
-    """True if an inline result indicates that there are more records, by a cursor or a next page."""
-    around = [as_record(p) for p in _payloads(result)]
-    around += [as_record(v) for members in around for v in members.values()]
-    members = ((k, v) for each in around for k, v in each.items())
-    return any(_MORE.fullmatch(k) and v not in (None, False, "", 0) for k, v in members)
+    """True if a member of an inline result, such as a cursor or a next page, says that there are more records."""
+    objects = [as_record(p) for p in _payloads(result)]
+    objects += [as_record(v) for members in objects for v in members.values()]
+    members = ((k, v) for each in objects for k, v in each.items())
+    return any(_NEXT_PAGE.fullmatch(k) and v not in (None, False, "", 0) for k, v in members)
 
 
 def text_of(result: Mapping[str, Any] | None) -> str:
-    """All text of a result, joined by line feeds: its text blocks or, if it has none, the embedded texts."""
+    """The texts of a result (`texts_of`), joined by line feeds."""
     return "\n".join(texts_of(result))
 
 
 def unwrap(record: Record) -> Record:
-    """The memory inside a search hit such as `{"score": …, "memory": {…}}`."""
+    """The memory inside a search hit such as `{"score": …, "memory": {…}}`. A record that has an id, or that contains
+    no object with an id, is returned unchanged."""
     if id_of(record) is not None:
         return record
     inner = [cast("Record", v) for v in record.values() if isinstance(v, dict)]
@@ -223,23 +233,24 @@ def unwrap(record: Record) -> Record:
 
 
 def volatile_paths(a: Sequence[Record], b: Sequence[Record]) -> set[Path]:
-    """Paths at which records of the same memory differ between two identical calls."""
+    """Paths of the fields that differ between the records of the same memory in two identical calls."""
     return {path for one, other in matched(a, b) for path in differences(one, other)}
 
 
-def differences(a: Mapping[str, Any], b: Mapping[str, Any], at: Path = ()) -> list[Path]:
-    """The paths at which two objects differ; null, empty and absent are distinguished."""
+def differences(a: Mapping[str, Any], b: Mapping[str, Any], path: Path = ()) -> list[Path]:
+    """The paths of the values that differ between two objects. Null, an empty value and an absent value are all
+    different from each other. The objects are at *path* themselves."""
     found: list[Path] = []
     if surely_equal(a, b):
         return found
     for key in {**a, **b}:
-        here = (*at, key)
+        member_path = (*path, key)
         if key not in a or key not in b:
-            found.append(here)
+            found.append(member_path)
         elif isinstance(a[key], dict) and isinstance(b[key], dict):
-            found += differences(a[key], b[key], here)
+            found += differences(a[key], b[key], member_path)
         elif not equal(a[key], b[key]):
-            found.append(here)
+            found.append(member_path)
     return found
 
 
@@ -251,28 +262,36 @@ def lost_or_changed(
     added: Collection[str] = (),
     names: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Path]:
-    """Paths at which a file's record lacks or alters a documented field of the inline record.
+    """Paths of the values of an inline record that the file's record of the same memory lacks or alters.
 
-    A field that only one side has counts if it is a field of a memory and not empty; a score, a rank or a field of the
-    server's own may be on one side only. Files may have short values of their own in the fields *added*, and in any
-    field if the inline record has names of the server's own (`names_are_mapped`). *names* maps such names to MIF's, as
-    far as they are known (`names_of_fields`).
+    A field that only one of the records has counts if it is a field of a memory and not empty. Scores, ranks and the
+    server's own fields do not count if only one of the records has them.
+
+    If only the file has a field of a memory, the field does not count in two cases: if it is in *added*; and if the
+    inline record uses the server's own names for fields (`names_are_mapped`). Even then, the field counts if its value
+    is a long text that the inline record does not have.
+
+    *names* maps the server's own names to those of MIF, as far as the suite knows them (`names_of_fields`).
     """
-    if surely_equal(inline, filed):  # as nearly all are
+    if surely_equal(inline, filed):  # This is so for nearly all records.
         return []
-    skip = set(volatile)
+    skipped = set(volatile)
     may_be_added = MEMORY_FIELDS if names_are_mapped(inline, filed) else added
-    own = _own_values(inline, filed)
+    own_values = _own_values(inline, filed)
     inline = renamed(inline, names, filed)
     found: list[Path] = []
     for path in differences(inline, filed):
-        if any(path[: len(v)] == v for v in skip):
+        if any(path[: len(v)] == v for v in skipped):
             continue
-        here, there = _get(inline, path), _get(filed, path)
-        if _empty(here) and _empty(there) and not _is_lost_extension(path, here, there):
+        inline_value, filed_value = _value_or_missing(inline, path), _value_or_missing(filed, path)
+        if (
+            _is_empty(inline_value)
+            and _is_empty(filed_value)
+            and not _is_lost_extension(path, inline_value, filed_value)
+        ):
             continue
-        one_sided = _MISSING in (here, there)
-        is_added = here is _MISSING and path[0] in may_be_added and _is_mapped(there, own)
+        one_sided = _MISSING in (inline_value, filed_value)
+        is_added = inline_value is _MISSING and path[0] in may_be_added and _is_mapped(filed_value, own_values)
         if one_sided and (path[0] not in MEMORY_FIELDS or is_added):
             continue
         found.append(path)
@@ -280,49 +299,61 @@ def lost_or_changed(
 
 
 def names_are_mapped(inline: Record, filed: Record) -> bool:
-    """True if the inline record has, under a name of the server's own, a text or a list that the file has under a name
-    of MIF."""
-    own = _own_values(inline, filed)
-    lacking = (filed[name] for name in filed.keys() - inline.keys() if name in MEMORY_FIELDS) if own else ()
-    return any(isinstance(value, str | list) and value != "" and value in own for value in lacking)
+    """True if a text or a list has one of MIF's names in the file, but one of the server's own names in the inline
+    record."""
+    own_values = _own_values(inline, filed)
+    missing_values = (
+        (filed[name] for name in filed.keys() - inline.keys() if name in MEMORY_FIELDS) if own_values else ()
+    )
+    return any(isinstance(value, str | list) and value != "" and value in own_values for value in missing_values)
 
 
-def of_same_memories(shown: Sequence[Record], others: Iterable[Record]) -> Iterator[tuple[Record, Record]]:
-    """Pairs of an inline record and the one other record whose title it has in any of its fields.
+def of_same_memories(
+    inline_records: Sequence[Record], other_records: Iterable[Record]
+) -> Iterator[tuple[Record, Record]]:
+    """Pairs of an inline record and another record of the same memory. The inline record has the title of the other
+    record in any of its fields.
 
-    Records that have no such partner, or several, are left out.
+    A record is left out if its title is in no inline record, or in several inline records.
     """
     holders: defaultdict[str, list[Record]] = defaultdict(list)
-    for record in shown:
+    for record in inline_records:
         for text in {v for v in record.values() if isinstance(v, str)}:
             holders[text].append(record)
-    for title, other in by_title(others).items():
+    for title, other in by_title(other_records).items():
         if len(found := holders.get(title, ())) == 1:
             yield found[0], other
 
 
 def names_of_fields(pairs: Iterable[tuple[Record, Record]]) -> dict[str, str]:
-    """The server's own names of fields in inline records, mapped to the fields of MIF that they stand for.
+    """The server's own names of fields in inline records, mapped to the names of the same fields in MIF.
 
-    Each of *pairs* is an inline record and another record of the same memory, with the names of MIF. A name stands for
-    a field if at least three different values are the same under both, and at most as many pairs of values differ. The
-    field may be a member of an object, such as ``provenance.confidence``.
+    Each of the *pairs* is an inline record and another record of the same memory, which has the names of MIF. Two names
+    are taken for names of the same field under two conditions: at least three different values are equal under both
+    names; and the number of pairs with unequal values is not greater than the number of these equal values. The field
+    of MIF may be a member of an object, such as ``provenance.confidence``.
     """
-    same: defaultdict[tuple[str, str], list[object]] = defaultdict(list)
-    other: Counter[tuple[str, str]] = Counter()
+    equal_values: defaultdict[tuple[str, str], list[object]] = defaultdict(list)
+    unequal_pairs: Counter[tuple[str, str]] = Counter()
     for inline, filed in islice(pairs, _MAX_PAIRS):
-        own = {n: v for n, v in inline.items() if n not in filed and n not in MEMORY_FIELDS and not is_blank(v)}
-        lacking = {n: v for n, v in filed.items() if n not in inline and n in ("id", *MEMORY_FIELDS)} if own else {}
-        lacking |= {f"{outer}.{name}": v for outer, of in lacking.items() for name, v in _numbers(of)}
-        for name, value in own.items():
-            for field, there in lacking.items():
-                if name in _SCORES and "." in field:
+        own_fields = {n: v for n, v in inline.items() if n not in filed and n not in MEMORY_FIELDS and not is_blank(v)}
+        missing_fields = (
+            {n: v for n, v in filed.items() if n not in inline and n in ("id", *MEMORY_FIELDS)} if own_fields else {}
+        )
+        missing_fields |= {
+            f"{outer}.{name}": v for outer, members in missing_fields.items() for name, v in _numbers(members)
+        }
+        for name, value in own_fields.items():
+            for field, filed_value in missing_fields.items():
+                if name in _SCORE_NAMES and "." in field:
                     continue
-                if not surely_equal(value, there):
-                    other[name, field] += 1
-                elif there not in same[name, field]:
-                    same[name, field].append(there)
-    certain = [(len(v), pair) for pair, v in same.items() if len(v) >= max(_MIN_EQUAL_VALUES, other[pair])]
+                if not surely_equal(value, filed_value):
+                    unequal_pairs[name, field] += 1
+                elif filed_value not in equal_values[name, field]:
+                    equal_values[name, field].append(filed_value)
+    certain = [
+        (len(v), pair) for pair, v in equal_values.items() if len(v) >= max(_MIN_EQUAL_VALUES, unequal_pairs[pair])
+    ]
     found: dict[str, str] = {}
     for _, (name, field) in sorted(certain, reverse=True):
         if name not in found and field not in found.values():
@@ -330,37 +361,42 @@ def names_of_fields(pairs: Iterable[tuple[Record, Record]]) -> dict[str, str]:
     return found
 
 
-def _numbers(of: object) -> Iterator[tuple[str, Any]]:
-    """The numbers in an object, by name: other values, such as dates, may be the same in fields of any kind."""
-    members = as_record(of).items()
+def _numbers(value: object) -> Iterator[tuple[str, Any]]:
+    """Names and values of those members of an object that are numbers. Other values, such as dates, may be equal by
+    chance in different fields."""
+    members = as_record(value).items()
     return ((name, v) for name, v in members if isinstance(v, (int, float)) and not isinstance(v, bool))
 
 
-_SCORES = frozenset(("score", "relevance", "similarity", "rank"))
-"""Names of figures that say how well a record fits the query, even if a server takes them from the confidence."""
+_SCORE_NAMES = frozenset(("score", "relevance", "similarity", "rank"))
+"""Names of fields that say how well a record fits the query. They are not names of the confidence, even if a server
+takes their values from it."""
 
 
 def names_of_cut_fields(pairs: Iterable[tuple[Record, Record]], known: Mapping[str, str]) -> dict[str, str]:
-    """The server's own names in inline records, mapped to fields that files always cut to the beginning of the value.
+    """The server's own names in inline records, mapped to MIF's names of fields of which files have only the beginning.
 
-    Only id, namespace, created and modified are examined. *pairs* are like those of `names_of_fields`, which found the
-    *known* names. A value is not cut if the rest of the inline value is elsewhere in the file's record: then the server
-    has appended it inline, such as a title to a namespace.
+    A name is included only if files cut the value of the field in all *pairs* that show it. Only the fields id,
+    namespace, created and modified are examined. The *pairs* are like those of `names_of_fields`; the *known* names are
+    its result.
+
+    A value does not count as cut if the rest of the inline value is elsewhere in the file's record. In that case, the
+    server has appended the rest to the inline value, for example a title to a namespace.
     """
-    whole: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-    others: set[tuple[str, str]] = set()
+    whole_values: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    uncut_pairs: set[tuple[str, str]] = set()
     for inline, filed in islice(pairs, _MAX_PAIRS):
-        own = {n: v for n, v in inline.items() if n not in filed and n not in MEMORY_FIELDS and n not in known}
+        own_fields = {n: v for n, v in inline.items() if n not in filed and n not in MEMORY_FIELDS and n not in known}
         for field in (f for f in _CUTTABLE_FIELDS if f in filed and f not in inline and f not in known.values()):
-            for name, value in own.items():
+            for name, value in own_fields.items():
                 if _is_cut(value, filed, field):
-                    whole[name, field].add(value)
+                    whole_values[name, field].add(value)
                 else:
-                    others.add((name, field))
+                    uncut_pairs.add((name, field))
     return {
         name: field
-        for (name, field), values in whole.items()
-        if len(values) >= _MIN_EQUAL_VALUES and (name, field) not in others
+        for (name, field), values in whole_values.items()
+        if len(values) >= _MIN_EQUAL_VALUES and (name, field) not in uncut_pairs
     }
 
 
@@ -377,18 +413,18 @@ def _is_cut(whole: object, filed: Record, field: str) -> bool:
 
 
 _CUTTABLE_FIELDS = ("id", "namespace", "created", "modified")
-"""Fields whose values look complete when they are cut."""
+"""Fields whose values still look complete after they were cut."""
 
 _MAX_PAIRS = 2_000
-"""Largest number of pairs of records that are compared to find the names."""
+"""Largest number of pairs of records that are compared to find the server's own names."""
 
 _MIN_EQUAL_VALUES = 3
-"""Number of different values that must be the same to exclude coincidence."""
+"""Least number of different values that two fields must have in common, to exclude coincidence."""
 
 
 def renamed(record: Record, names: Mapping[str, str], filed: Mapping[str, Any] = MappingProxyType({})) -> Record:
-    """An inline record with its fields renamed by *names*. A field keeps its name if the record already has the new
-    one, or if *filed* has the old one."""
+    """An inline record whose fields are renamed by *names*. A field keeps its name if the record already has a field
+    with the new name, or if the record *filed* has a field with the old name."""
     new = _new_names(record, names, filed)
     if not new:
         return dict(record)
@@ -400,12 +436,13 @@ def renamed(record: Record, names: Mapping[str, str], filed: Mapping[str, Any] =
 
 
 def path_of(field: str) -> Path:
-    """The path of a field of MIF by its name in `names_of_fields`."""
+    """The path of a field of MIF, from its name in the result of `names_of_fields`."""
     return tuple(field.split("."))
 
 
 def own_name(record: Record, path: Path, names: Mapping[str, str], filed: Mapping[str, Any]) -> str | None:
-    """The name in an inline *record* of the value that `renamed` has at a path; None if it was not renamed."""
+    """The name that a field of an inline *record* had before `renamed` moved it to *path*; None if the field was not
+    renamed."""
     new = _new_names(record, names, filed)
     paths = {own: path_of(new[own]) for own in record if own in new}
     return next((own for own, p in paths.items() if p[: len(path)] == path[: len(p)]), None)
@@ -416,7 +453,8 @@ def _new_names(record: Record, names: Mapping[str, str], filed: Mapping[str, Any
 
 
 def was_given(value: object, given: object) -> bool:
-    """True if a value, or a member of an object, is one that the server was given."""
+    """True if a *value* equals the value that the server was *given*. For objects, it is enough if this is true of one
+    of the members."""
     if isinstance(value, dict) and isinstance(given, dict):
         members = cast("dict[str, object]", given)
         return any(n in members and was_given(v, members[n]) for n, v in cast("dict[str, object]", value).items())
@@ -427,28 +465,30 @@ def _own_values(inline: Record, filed: Record) -> list[object]:
     return [inline[name] for name in inline.keys() - filed.keys() if name not in MEMORY_FIELDS]
 
 
-def _is_mapped(value: object, own: Sequence[object]) -> bool:
-    """True if a value of a file may be one that the inline record has under a name of the server's own.
+def _is_mapped(value: object, own_values: Sequence[object]) -> bool:
+    """True if the inline record may have a file's *value* under one of the server's own names.
 
-    A long text has to be the same; a time, a number or a word may have another form, or be added.
+    A long text must be one of *own_values*, the values under these names. A time, a number or a word may have another
+    form there, or may have been added by the file.
     """
-    return not isinstance(value, str) or len(value) <= _LONG_TEXT or value in own
+    return not isinstance(value, str) or len(value) <= _MAX_SHORT_TEXT or value in own_values
 
 
-_LONG_TEXT = 40
-"""Length in characters above which a text is taken to be prose."""
+_MAX_SHORT_TEXT = 40
+"""Largest length, in characters, of a text that is not yet taken to be prose."""
 
 
-def _is_lost_extension(path: Path, here: object, there: object) -> bool:
-    """True if a file's record lacks a member of `extensions` that is empty inline, though not null.
+def _is_lost_extension(path: Path, inline_value: object, filed_value: object) -> bool:
+    """True if a file's record lacks a member of `extensions` that the inline record has with an empty value other than
+    null.
 
-    MIF does not define these members, so an empty value may mean something.
+    MIF does not define the members of `extensions`, so an empty value may have a meaning.
     """
-    return path[0] == "extensions" and len(path) > 1 and here is not None and there is _MISSING
+    return path[0] == "extensions" and len(path) > 1 and inline_value is not None and filed_value is _MISSING
 
 
 def strings_in(value: object) -> list[str]:
-    """Every string in a JSON value, except names of members."""
+    """Every string in a JSON value. The names of members are left out."""
     found: list[str] = []
     _add_strings(value, found)
     return found
@@ -460,14 +500,14 @@ def _add_strings(value: object, found: list[str]) -> None:
         return
     inner = cast("Record", value).values() if isinstance(value, dict) else cast("list[object]", value)
     for member in inner if isinstance(value, (dict, list)) else ():
-        if isinstance(member, str):  # most are, and a call for each takes twice as long
+        if isinstance(member, str):  # Most members are strings, and a call for each of them takes twice as long.
             found.append(member)
         else:
             _add_strings(member, found)
 
 
 MAX_MESSAGE_CHARACTERS = 200
-"""Length in characters up to which a text may be a mere message that nothing was found."""
+"""Largest length, in characters, of a text that may be a mere message that nothing was found."""
 
 
 def mentions_any(text: str, records: Iterable[Record]) -> bool:
@@ -478,36 +518,40 @@ def mentions_any(text: str, records: Iterable[Record]) -> bool:
 
 
 def _opening(text: str) -> str:
-    """The first forty characters of the first line that has at least four: a shorter line is in almost any text."""
+    """The first forty characters of the first line that has at least four characters. Shorter lines are skipped,
+    because they occur in almost any text."""
     lines = (line.strip() for line in text.splitlines())
     return next((line[:40].strip() for line in lines if len(line) >= 4), "")
 
 
 def common_word(records: Iterable[Mapping[str, Any]]) -> str | None:
-    """The word that is in the most titles of records, but not in all; in other short texts if there are no titles."""
+    """The word that is in the largest number of titles of records, but not in all titles. If a record has no title, its
+    short texts take the place of the title. None if there is no such word."""
     titles = [r["title"] if isinstance(r.get("title"), str) else " ".join(_short_texts(r)) for r in records]
     found = (re.findall(r"[A-Za-z]{4,}", title.lower()) for title in titles)
     words = Counter(word for each in found for word in set(each))
-    some = [(n, w) for w, n in words.items() if n < len(titles)]
-    return max(some)[1] if some else None
+    candidates = [(n, w) for w, n in words.items() if n < len(titles)]
+    return max(candidates)[1] if candidates else None
 
 
 def _short_texts(record: Mapping[str, Any]) -> list[str]:
-    """The texts of a record that have several words, unlike an id or a path: perhaps its title under another name."""
-    return [v for v in record.values() if isinstance(v, str) and " " in v and len(v) <= _TITLE]
+    """The short texts of a record that have several words, and so are no ids or paths. One of them may be the title
+    under another name."""
+    return [v for v in record.values() if isinstance(v, str) and " " in v and len(v) <= _MAX_TITLE_LENGTH]
 
 
-_TITLE = 100
+_MAX_TITLE_LENGTH = 100
 """Largest length, in characters, of a text that may be a title."""
 
 
 def wide_characters(text: str) -> int:
-    """Number of characters of a text from U+2E80 on, which includes the wide scripts (CJK, kana, hangul, emoji …)."""
+    """Number of characters of a text whose code point is U+2E80 or above. They include the characters of wide scripts:
+    CJK, kana, hangul, emoji, and others."""
     return 0 if text.isascii() else len(text) - len(_WIDE.sub("", text))
 
 
 def wide_share(text: str) -> float:
-    """Share of the characters of a text that `wide_characters` counts."""
+    """The share of the characters of a text that are wide (`wide_characters`)."""
     return wide_characters(text) / len(text) if text else 0.0
 
 
@@ -517,8 +561,8 @@ _WIDE = re.compile("[\u2e80-\U0010ffff]+")
 def show(value: object, limit: int = 160) -> str:
     """A value as JSON for a message, cut to *limit* characters.
 
-    In a text that is not printable or not in NFC, control and combining characters are escaped, so that a reader
-    sees them.
+    If the text has characters that are not printable, or is not in the normal form NFC, control and combining
+    characters are escaped, so that a reader sees them.
     """
     text = json.dumps(value, ensure_ascii=False, default=str)[: limit + 1]
     if not text.isprintable() or not is_normalized("NFC", text):
@@ -527,7 +571,8 @@ def show(value: object, limit: int = 160) -> str:
 
 
 def show_path(path: object) -> str:
-    """A path for a message, in which a long run of ``../`` is replaced by its number, so that its end can be seen."""
+    """A path for a message. A long run of ``../`` is replaced by the number of its repetitions, so that the end of the
+    path can be seen."""
     run = _UPWARDS.search(path) if isinstance(path, str) else None
     if run is None or not isinstance(path, str):
         return show(path)
@@ -538,15 +583,15 @@ _UPWARDS = re.compile(r"(?:\.\./){4,}")
 _NOT_ASCII = re.compile("[^ -~]")
 
 
-def _visible(found: re.Match[str]) -> str:
-    character = found[0]
+def _visible(match: re.Match[str]) -> str:
+    character = match[0]
     return character if character.isprintable() and not combining(character) else f"\\u{ord(character):04x}"
 
 
 _MISSING = object()
 
 
-def _get(record: Mapping[str, Any], path: Path) -> object:
+def _value_or_missing(record: Mapping[str, Any], path: Path) -> object:
     value: Any = record
     for key in path:
         if not isinstance(value, dict) or key not in value:
@@ -556,29 +601,36 @@ def _get(record: Mapping[str, Any], path: Path) -> object:
 
 
 def at_path(record: Mapping[str, Any], path: Path) -> object:
-    """Value at a path; None if there is none."""
-    value = _get(record, path)
+    """The value at a path; None if the record has no value there."""
+    value = _value_or_missing(record, path)
     return None if value is _MISSING else value
 
 
 def value_at(record: Mapping[str, Any], path: Path) -> str:
-    """Text for the value at a path in a message."""
-    value = _get(record, path)
+    """The value at a path, as a text for a message."""
+    value = _value_or_missing(record, path)
     return "absent" if value is _MISSING else show(value)
 
 
 def values_apart(one: Mapping[str, Any], other: Mapping[str, Any], path: Path) -> tuple[str, str]:
-    """Texts for two different values at a path; if they look alike when cut, their lengths and where they differ."""
+    """Texts for a message about the different values of two records at a path. If the values look alike when they are
+    cut, the texts have their lengths, and the part that begins where the values differ."""
     shown = value_at(one, path), value_at(other, path)
     if shown[0] != shown[1]:
         return shown
-    texts = [v if isinstance(v, str) else show(v, 10_000_000) for v in (_get(one, path), _get(other, path))]
-    same = next((n for n, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), min(map(len, texts)))
-    of = [f"a text of {len(t)} characters, with {show(t[same:], 60)} after the first {same}" for t in texts]
-    return of[0], of[1]
+    texts = [
+        v if isinstance(v, str) else show(v, 10_000_000)
+        for v in (_value_or_missing(one, path), _value_or_missing(other, path))
+    ]
+    common_length = next((n for n, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), min(map(len, texts)))
+    descriptions = [
+        f"a text of {len(t)} characters, with {show(t[common_length:], 60)} after the first {common_length}"
+        for t in texts
+    ]
+    return descriptions[0], descriptions[1]
 
 
-def _empty(value: object) -> bool:
+def _is_empty(value: object) -> bool:
     return value is _MISSING or is_blank(value)
 
 
@@ -588,7 +640,8 @@ def is_blank(value: object) -> bool:
 
 
 def texts_of(result: Mapping[str, Any] | None) -> list[str]:
-    """The texts of a result: its text blocks or, if it has none, the embedded texts."""
+    """The texts of a result. These are its text blocks or, if it has no text blocks, the texts of embedded
+    resources."""
     content = (result or {}).get("content")
     if not isinstance(content, list):
         return []
@@ -618,7 +671,7 @@ def size(record: Mapping[str, Any]) -> int:
 
 
 _MAX_CACHED_CHARACTERS = 1 << 20
-"""Texts of at least this many characters are parsed each time, and not cached."""
+"""The values of texts with at least this number of characters are not cached. These texts are parsed each time."""
 
 
 @lru_cache(maxsize=64)
@@ -642,56 +695,62 @@ def _json_in(text: str) -> Any:
             value, end = json.JSONDecoder().raw_decode(text, start)
         except (ValueError, RecursionError):
             if text[start] == "[" and text[start + 1 :].lstrip().startswith("{"):
-                return None  # a broken list; its first member alone is not the value
+                return None  # The list is broken. Its first member alone is not the value.
             continue
         if not _is_a_line(text, start, end) and (not value or _is_of_prose(text, start, end)):
-            continue  # brackets of a sentence or of a title, or JSON in the text of one record
+            continue  # These are brackets of a sentence or a title, or JSON in the text of a record.
         return None if too_deep(value) else value
     return None
 
 
 def _is_a_line(text: str, start: int, end: int) -> bool:
-    """True if nothing else is on the lines of a part of a text."""
+    """True if the part of a text from *start* to *end* shares its lines with no other text."""
     before, after = text[:start].rpartition("\n")[2], text[end:].partition("\n")[0]
     return not before.strip() and not after.strip()
 
 
 def _is_of_prose(text: str, start: int, end: int) -> bool:
-    """True if a part of a text is less than a quarter of it, or stands in a line of a Markdown list or table."""
+    """True if the part from *start* to *end* is less than a quarter of the text, or begins in a line of a Markdown list
+    or table."""
     line = text[:start].rpartition("\n")[2].lstrip()
     return 4 * (end - start) < len(text) or line.startswith(("- ", "* ", "• ", "**", "|"))
 
 
 def cut_off(text: str, ids: Iterable[str]) -> bool:
-    """True if records with some of these *ids* begin as JSON in a text and are cut off, whether or not the text
-    says so."""
-    begins = re.search(r'\[\s*\{\s*"|\{\s*"(?:\\.|[^"\\])*"\s*:', text)
-    if begins is None or not any(text.find(show(key), begins.start()) >= 0 for key in ids):
+    """True if a text has JSON that contains one of these *ids* and is cut off. It does not matter whether the text says
+    that it is cut off."""
+    opening = re.search(r'\[\s*\{\s*"|\{\s*"(?:\\.|[^"\\])*"\s*:', text)
+    if opening is None or not any(text.find(show(key), opening.start()) >= 0 for key in ids):
         return False
-    problem = _no_json(text, begins.start())
-    return problem is not None and (is_cut_off(text, problem.pos) or problem.pos >= len(text) - _CUT_NOTICE_CHARACTERS)
+    problem = _json_error(text, opening.start())
+    return problem is not None and (is_cut_off(text, problem.pos) or problem.pos >= len(text) - _MAX_CUT_NOTICE)
 
 
-_CUT_NOTICE_CHARACTERS = 60
-"""Largest number of characters after cut JSON that may say that it was cut."""
+_MAX_CUT_NOTICE = 60
+"""Largest length, in characters, of a notice after cut JSON which says that the JSON was cut."""
 
 
 def broken_descriptor(text: str) -> str | None:
-    """The problem of the first descriptor as JSON in a text, if it is cut off, or stands at the beginning and cannot be
-    read; otherwise None. A sentence that has members of a descriptor between braces is not a descriptor."""
-    begins = _DESCRIPTOR.search(text)
-    problem = None if begins is None else _no_json(text, begins.start())
-    if begins is None or problem is None:
+    """The error in the JSON of the first descriptor in a text. None if the text has no descriptor, or if the descriptor
+    is valid JSON.
+
+    A descriptor with an error is recognised only if it is cut off, or if it stands at the beginning of the text.
+    Otherwise, it may be a sentence that quotes members of a descriptor between braces.
+    """
+    opening = _DESCRIPTOR.search(text)
+    problem = None if opening is None else _json_error(text, opening.start())
+    if opening is None or problem is None:
         return None
     cut = is_cut_off(text, problem.pos) or "}" not in text[problem.pos :]
-    is_descriptor = cut or _FENCE.fullmatch(text, 0, begins.start())
+    is_descriptor = cut or _CODE_FENCE.fullmatch(text, 0, opening.start())
     return f"{problem.msg} (character {problem.pos})" if is_descriptor else None
 
 
-def _no_json(text: str, at: int) -> json.JSONDecodeError | None:
-    """Error which proves that no JSON begins here; None if JSON does, or if it is nested too deeply to decide."""
+def _json_error(text: str, start: int) -> json.JSONDecodeError | None:
+    """The error which proves that no JSON value begins at *start*. None if a JSON value begins there, or if it is
+    nested too deeply to decide that."""
     try:
-        json.JSONDecoder().raw_decode(text, at)
+        json.JSONDecoder().raw_decode(text, start)
     except RecursionError:
         return None
     except json.JSONDecodeError as problem:
@@ -699,13 +758,13 @@ def _no_json(text: str, at: int) -> json.JSONDecodeError | None:
     return None
 
 
-_FENCE = re.compile(r"\ufeff?\s*(?:```(?:json)?\s*)?")
+_CODE_FENCE = re.compile(r"\ufeff?\s*(?:```(?:json)?\s*)?")
 _DESCRIPTOR = re.compile(r'\{\s*"(?:offloaded|summary|file_path|line_schema|jq_recipes|guidance)"\s*:')
 
 
 def _json_lines(text: str) -> list[Any] | None:
-    """The objects of a text with one per line, other lines skipped; None if there are fewer than two, or if a line that
-    begins like an object is not one."""
+    """The objects of a text that has one object per line. Lines that do not begin like an object are skipped. None if
+    there are fewer than two objects, or if a line begins like an object but is not an object."""
     found: list[Any] = []
     for line in text.split("\n") if "\n" in text else ():
         if line.lstrip().startswith("{"):
@@ -720,7 +779,7 @@ def _largest_list(value: Any, depth: int) -> list[Record] | None:
     if isinstance(value, list):
         items = cast("list[Any]", value)
         if len(items) > 1 and isinstance(items[-1], str) and isinstance(items[0], dict):
-            items = items[:-1]  # a list of memories may end with a sentence: a warning, say
+            items = items[:-1]  # A list of memories may end with a sentence, such as a warning.
         return [cast("Record", i) for i in items] if all(isinstance(i, dict) for i in items) else None
     if not isinstance(value, dict) or depth == 0:
         return None
@@ -731,7 +790,7 @@ def _largest_list(value: Any, depth: int) -> list[Record] | None:
 _NOT_RECORDS = {"entities", "relationships", "blocks", "citations", "jq_recipes", "line_schema", "wiki_links"}
 
 
-def _at(payload: Any, jq_path: str) -> list[Record] | None:
+def _records_at(payload: Any, jq_path: str) -> list[Record] | None:
     value = payload
     for key in [k for k in jq_path.strip().split(".") if k not in ("", "[]")]:
         name = key.removesuffix("[]")

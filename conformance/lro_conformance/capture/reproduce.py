@@ -1,7 +1,8 @@
-"""Bash scripts that reproduce a finding: the same JSON-RPC lines to the same server, started the same way.
+"""Bash scripts that reproduce a finding. A script starts the same server in the same way, and sends it the same
+JSON-RPC lines.
 
-Text that the server chose, such as names of its tools and files, is in a script only inside quotes. A recipe of a
-descriptor is never part of a script that a user pastes.
+Text that was chosen by the server, such as the names of its tools and files, is always quoted in a script. A recipe of
+a descriptor is never part of a script, because users paste scripts into their shells.
 """
 
 from __future__ import annotations
@@ -27,33 +28,34 @@ from lro_conformance.profile import fill
 from lro_conformance.wire.reply import Reply
 from lro_spec.redaction import is_secret
 
-MOST_BYTES = 32 << 10
-"""Limit for the requests that a script writes out, in bytes. If those that store the suite's memories have more in
-total, commands that print them take their place (`_generator`). If the other calls of a process have more in total, the
-longest are left out."""
+MAX_BYTES = 32 << 10
+"""Largest total size, in bytes, of the requests that a script contains. If the requests that store the suite's memories
+are larger in total, they are replaced by commands that print them (`_generator`). If the other calls of a process are
+larger in total, the longest of them are left out."""
 
 RESTART = "restart"
-"""Item of a script at which the server is started again."""
+"""An item of a script (`Item`). At this item, the server is ended and started again."""
 
 _REMOVAL = '\nrm -rf "${d:?}"'
-"""End of a script: it removes the private folder of the process."""
+"""The end of a script, which removes the private folder of the process."""
 
-LINES, CHARACTERS = 2, 200
-"""A script shows the beginning of each file: this many lines, and this many characters of each."""
+SHOWN_LINES, SHOWN_CHARACTERS = 2, 200
+"""A script shows the beginning of each file: this number of lines, and this number of characters of each line."""
 
-_LIMITING = 'prlimit --pid "$(cat "$d/pid")" --fsize='
-"""Command that limits the size of the files that a running server may write; the number of bytes has to follow."""
+_LIMIT_FILE_SIZE = 'prlimit --pid "$(cat "$d/pid")" --fsize='
+"""The beginning of a command that limits the size of the files that a running server may write. The number of bytes has
+to be appended."""
 
-CONCURRENT_REQUESTS = 12
-"""Largest number of later calls that the script of a call also makes, because they may have been in flight at the same
-time."""
+MAX_LATER_CALLS = 12
+"""Largest number of later calls that the script of a call makes, too. They may have been in flight together with the
+call."""
 
-MOST_RESTARTS = 3
-"""Largest number of restarts in a script that triggers cleanup by restarting the server."""
+MAX_RESTARTS = 3
+"""Largest number of restarts in a script that restarts the server to trigger cleanup."""
 
 PATIENCE_S = 3
-"""Seconds for which a script keeps stdin open after the last request, in addition to three times the recorded response
-time, because a server may exit when stdin closes."""
+"""A script keeps stdin open for a time after the last request, because a server may exit when stdin closes. This time
+is three times the recorded response time, plus this number of seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,45 +63,48 @@ class Generated:
     """Requests that store memories of the suite, as one item of a script."""
 
     command: str
-    """Shell command that prints them."""
+    """Shell command that prints the requests."""
     ids: range
+    """The ids of the requests."""
 
     def __len__(self) -> int:
-        """The length of the command, which counts towards `MOST_BYTES` like the length of a line."""
+        """The length of the command, which counts towards `MAX_BYTES` like the length of a line."""
         return len(self.command)
 
 
 Item = bytes | str | Generated
-"""A line to send, a shell command to run at that point, or requests that a command prints."""
+"""An item of a script: a line to send, a shell command to run at that point, or requests that are printed by a
+command."""
 
 
 def of_call(call: Call, *, also: Sequence[Item] = ()) -> str:
-    """The script for a call; *also* has lines and shell commands to insert just before it."""
+    """The script for a call. The items in *also* are inserted just before the call."""
     items = [*_with_data(call.start, call.before), *also, call.reply.request]
     return script(call.start, items, wait_s=patience(call), after=_outcome(call))
 
 
-def of_call_in_context(call: Call, *, max_later: int = CONCURRENT_REQUESTS) -> str:
-    """The script for a call with all earlier calls of its process, and with the calls right after it, at most
-    *max_later*, which may have been in flight at the same time.
+def of_call_in_context(call: Call, *, max_later: int = MAX_LATER_CALLS) -> str:
+    """The script for a call, all earlier calls of its process, and the calls right after it.
 
-    If the script would be too long (`MOST_BYTES`), the longest of these other calls are left out.
+    The calls after it may have been in flight at the same time; there are at most *max_later* of them. If the script
+    would be too long (`MAX_BYTES`), the longest of the other calls are left out.
     """
     sent = list(call.start.sent())
-    own = next((n for n, line in enumerate(sent, 1) if _id(line) == call.reply.id), len(sent))
-    later = takewhile(_is_call, sent[own : own + max_later])
-    others = [line for line in (*sent[:own], *later) if _is_call(line) and _id(line) not in call.before]
+    position = next((n for n, line in enumerate(sent, 1) if _id(line) == call.reply.id), len(sent))
+    later = takewhile(_is_call, sent[position : position + max_later])
+    others = [line for line in (*sent[:position], *later) if _is_call(line) and _id(line) not in call.before]
     removable = sorted((line for line in reversed(others) if _id(line) != call.reply.id), key=len)
-    while removable and sum(map(len, others)) > MOST_BYTES:
+    while removable and sum(map(len, others)) > MAX_BYTES:
         others.remove(removable.pop())
     items = [*_with_data(call.start, call.before), *others]
     return script(call.start, items, wait_s=2 * patience(call), after=_outcome(call))
 
 
 def of_steps(call: Call, steps: Sequence[Call | Intervention], *last: Intervention) -> str:
-    """The script for a call after the earlier *steps* of its sequence, followed by the *last* interventions.
+    """The script for a call, with the earlier *steps* of its sequence before it and the *last* interventions after it.
 
-    It starts as many processes as the sequence had, one after another, with the same folder.
+    If the sequence had several server processes, the script starts the same number of processes, one after another.
+    They share one folder.
     """
     previous = next(step for step in (*steps, call) if not isinstance(step, Intervention))
     items = _with_data(previous.start, previous.before)
@@ -115,7 +120,7 @@ def of_steps(call: Call, steps: Sequence[Call | Intervention], *last: Interventi
             items += [RESTART, *requests_before(step.start, step.before)]
         else:
             opening = len(requests_before(step.start, ()))
-            if previous.ended < step.started:  # a server may answer several requests at a time
+            if previous.ended < step.started:  # A server may answer several requests at a time.
                 items.append(f"sleep {3 * previous.reply.elapsed_s + 0.1:.1f}")
             stored = requests_before(step.start, [id for id in step.before if id not in previous.before])[opening:]
             items += [*stored, "sleep 0.5"] if stored else []
@@ -125,9 +130,9 @@ def of_steps(call: Call, steps: Sequence[Call | Intervention], *last: Interventi
 
 
 def of_expiry_between(first: Call, later: Call, trigger: int | None) -> str:
-    """The script for a *later* call whose file is deleted when the file of the *first* call expires.
+    """The script for a *later* call whose file is deleted too early: when the file of the *first* call expires.
 
-    *trigger* is the id of the request that triggers cleanup at that time; None if no request does.
+    *trigger* is the id of the request that triggers cleanup at that time; None if no request triggers it.
     """
     start, apart_s = first.start, later.started - first.started
     ttl_s = float(str(start.settings.get("ttl_seconds") or apart_s))
@@ -138,13 +143,13 @@ def of_expiry_between(first: Call, later: Call, trigger: int | None) -> str:
 
 
 def _in_the_way(start: Start) -> str:
-    """Shell commands that make a regular file where the output folder is expected."""
+    """Shell commands that create a regular file at the path of the output folder."""
     parent = word(start, str(start.output_dir.parent)) if start.output_dir is not None else ""
     return f"mkdir -p {parent}; printf 'in the way\\n' > {word(start, str(start.output_dir))}"
 
 
 def of_series(call: Call, calls: int) -> str:
-    """The script that makes a call *calls* times and then shows the number of files."""
+    """The script that repeats a call until it was made *calls* times, and then shows the number of files."""
     start = call.start
     items = [*_with_data(start, call.before), _repeated(call.reply.request, call.reply.id, calls)]
     folder = word(start, str(start.output_dir or start.temp))
@@ -152,16 +157,16 @@ def of_series(call: Call, calls: int) -> str:
 
 
 def _repeated(request: bytes, id: int, times: int) -> str:
-    """Shell command that prints a request this number of *times*, each with an id of its own."""
-    changed = " ".join(f"l=${{l/{quote(own)}/'\"id\":\"again-'$n'\"'}};" for own in _spellings_of_id(id))
+    """Shell command that prints a request this number of *times*. Each of the printed requests has a different id."""
+    replacements = " ".join(f"l=${{l/{quote(spelling)}/'\"id\":\"again-'$n'\"'}};" for spelling in _spellings_of_id(id))
     text = quote(request.decode("utf-8", "replace"))
-    return f"for n in {{1..{times}}}; do l={text}; {changed} printf '%s\\n' \"$l\"; done"
+    return f"for n in {{1..{times}}}; do l={text}; {replacements} printf '%s\\n' \"$l\"; done"
 
 
 def with_id(request: bytes, id: int, other: str) -> bytes:
     """A request with another id."""
-    for own in _spellings_of_id(id):
-        request = request.replace(own.encode(), f'"id":"{other}"'.encode(), 1)
+    for spelling in _spellings_of_id(id):
+        request = request.replace(spelling.encode(), f'"id":"{other}"'.encode(), 1)
     return request
 
 
@@ -169,78 +174,82 @@ def _spellings_of_id(id: int) -> tuple[str, str]:
     return f'"id": {id}', f'"id":{id}'
 
 
-def _intervention(last: Call, done: Intervention, pause_s: int, broken: str) -> list[bytes | str]:
-    """Shell commands for an intervention, *pause_s* seconds after the *last* call. If a request triggered a cleanup,
-    that request comes last.
+def _intervention(previous_call: Call, intervention: Intervention, pause_s: int, broken: str) -> list[bytes | str]:
+    """Shell commands for an intervention, *pause_s* seconds after the *previous_call*. If a request triggered a
+    cleanup, that request is the last item.
 
-    *broken* is the kind of the earlier intervention that `MENDED` has to undo.
+    *broken* is the kind of the latest intervention that made the folder unusable. `MENDED` has to undo it.
     """
-    start = last.start
+    start = previous_call.start
     if start.output_dir is None:
         return []
     folder, parent = (word(start, str(path)) for path in (start.output_dir, start.output_dir.parent))
-    if done.kind == MENDED:
+    if intervention.kind == MENDED:
         outer = f"rm -f {parent}; " if broken == PARENT_REPLACED else ""
         return [f"sleep {pause_s}; {outer}rm -rf {folder}; mkdir -p {folder}"]
-    if done.largest is not None:
-        return [f"sleep {pause_s}; {_LIMITING}{done.largest}"]
-    if done.kind in BREAKING:
-        return [f"sleep {pause_s}; {BREAKING[done.kind].format(folder=folder, parent=parent)}"]
-    if done.kind != CLEANED_UP:
+    if intervention.largest is not None:
+        return [f"sleep {pause_s}; {_LIMIT_FILE_SIZE}{intervention.largest}"]
+    if intervention.kind in BREAKING:
+        return [f"sleep {pause_s}; {BREAKING[intervention.kind].format(folder=folder, parent=parent)}"]
+    if intervention.kind != CLEANED_UP:
         return []
-    request = next((line for line in start.sent() if done.request is not None and _id(line) == done.request), None)
-    planted = _planted(folder, _prefix(last), [(age, done.operation) for age in done.ages])
+    request = next(
+        (line for line in start.sent() if intervention.request is not None and _id(line) == intervention.request), None
+    )
+    planted = _planted(folder, _prefix(previous_call), [(age, intervention.operation) for age in intervention.ages])
     return [f"sleep {pause_s}", *planted, *([] if request is None else [request])]
 
 
 def _outcome(call: Call, *, lists: bool = False) -> str:
-    """Shell command that shows the outcome of a call: the exit code of a server that did not answer, otherwise the
-    files in the folder of the call's file, and their beginnings.
+    """Shell command that shows the outcome of a call.
 
-    If the call named no file, the command is empty or, with *lists*, lists the folder, because files may be left in it.
-    If the folder is not known, see `_removal`.
+    If the server did not answer, the command shows its exit code. Otherwise, it shows the files in the folder of the
+    call's file, and the beginning of each file.
+
+    If the call named no file, the command is empty. With *lists*, it then lists the folder, because files may be left
+    there. If the folder is unknown, the command is that of `_removal`.
     """
     if call.reply.raw is None:
         return 'echo "exit code ${PIPESTATUS[1]}"'
-    place = _place(call)
-    if place is None:
+    path = _folder_of_file(call)
+    if path is None:
         return _removal(call)
-    folder = word(call.start, str(place))
+    folder = word(call.start, str(path))
     if call.file is None:
         return f"ls -lA {folder}" if lists else ""
-    shown = f"ls -lA && head -n {LINES} ./* && wc -l ./*"
-    return f"(cd {folder} && {shown}) | cut -c 1-{CHARACTERS} | sed 's/^/  /'"
+    shown = f"ls -lA && head -n {SHOWN_LINES} ./* && wc -l ./*"
+    return f"(cd {folder} && {shown}) | cut -c 1-{SHOWN_CHARACTERS} | sed 's/^/  /'"
 
 
-def _place(call: Call) -> Path | None:
-    """The folder that a call's file goes to; None if it is not known."""
-    start, place = call.start, call.start.output_dir
-    if place is None and call.file is not None and Path(call.file.path).is_relative_to(start.temp):
-        place = start.temp  # the usual place if no folder was set
-    return place
+def _folder_of_file(call: Call) -> Path | None:
+    """The folder to which the server writes a call's file; None if it is unknown."""
+    start, folder = call.start, call.start.output_dir
+    if folder is None and call.file is not None and Path(call.file.path).is_relative_to(start.temp):
+        folder = start.temp  # This is the usual place if no folder was set.
+    return folder
 
 
 def with_marked_line(text: str, call: Call, mark: Mark | None) -> str:
-    """The script *text* of a call, extended to show the marked part of the call's file, unless the script shows that
-    part anyway."""
+    """The script *text* of a call, extended by a command that shows the marked part of the call's file. If the script
+    shows that part anyway, it is returned unchanged."""
     if not text or mark is None or mark.number is None or call.file is None:
         return text
-    place, line = _place(call), next((line for line in call.file.lines if line.number == mark.number), None)
-    if place is None or line is None:
+    folder, line = _folder_of_file(call), next((line for line in call.file.lines if line.number == mark.number), None)
+    if folder is None or line is None:
         return text
-    at = len(line.raw.decode("utf-8", "replace")[: mark.at].encode())
-    if line.number <= LINES and at < CHARACTERS:
+    offset = len(line.raw.decode("utf-8", "replace")[: mark.at].encode())
+    if line.number <= SHOWN_LINES and offset < SHOWN_CHARACTERS:
         return text
-    first = max(0, at - CHARACTERS // 2) + 1
-    part = f"awk 'FNR == {line.number}' ./* | cut -b {first}-{first + CHARACTERS - 1} | sed 's/^/  /'"
-    shown = f"echo '  line {line.number} from byte {first} on:'; (cd {word(call.start, str(place))} && {part})"
+    first = max(0, offset - SHOWN_CHARACTERS // 2) + 1
+    part = f"awk 'FNR == {line.number}' ./* | cut -b {first}-{first + SHOWN_CHARACTERS - 1} | sed 's/^/  /'"
+    shown = f"echo '  line {line.number} from byte {first} on:'; (cd {word(call.start, str(folder))} && {part})"
     before, removal, after = text.rpartition(_REMOVAL)
     return f"{before}\n{shown}{removal}{after}"
 
 
 def _removal(call: Call) -> str:
-    """Shell command that deletes the files that a server without a configured output folder wrote to its working
-    directory, and prints their paths; empty if the call's file is not there."""
+    """Shell command for a server without a configured output folder. It deletes the files that the server wrote to its
+    working directory, and prints their paths. Empty if the call's file is not in the working directory."""
     start, path = call.start, call.file.path if call.file is not None else ""
     if not path or os.path.dirname(os.path.join(start.cwd, path)) != str(start.cwd):
         return ""
@@ -250,13 +259,13 @@ def _removal(call: Call) -> str:
 
 
 def patience(call: Call) -> int:
-    """Seconds until the answer must have arrived."""
+    """Seconds after which a script no longer waits for the response to a call."""
     return PATIENCE_S + math.ceil(3 * call.reply.elapsed_s)
 
 
 def requests_before(start: Start, ids: Iterable[int]) -> list[Item]:
-    """The handshake, then the requests with these ids, in their order. If these are long, commands replace those that
-    store the suite's memories (`_with_generators`)."""
+    """The handshake, followed by the requests with these ids in the same order. If these requests are long, those that
+    store the suite's memories are replaced by commands (`_with_generators`)."""
     sent = list(start.sent())
     kept = {id: line for line in sent if (id := _id(line)) is not None}
     opening = [line for line in sent if _method(line) in HANDSHAKE]
@@ -264,10 +273,10 @@ def requests_before(start: Start, ids: Iterable[int]) -> list[Item]:
 
 
 def _with_data(start: Start, ids: Sequence[int]) -> list[Item]:
-    """Like `requests_before`. If the suite's memories were stored only in an earlier process, before a restart, a
-    process that stores them comes first.
+    """Like `requests_before`. If the suite's memories were stored only in an earlier process, before a restart, the
+    items first start a process that stores them.
 
-    A server may answer several requests at a time, so the script waits until the memories are stored.
+    A server may answer several requests at a time. So the last item waits until the memories are stored.
     """
     earlier: list[Item] = []
     if start.seeded is not None and len(ids) < len(start.seeded[1]):
@@ -285,68 +294,72 @@ def script(
 ) -> str:
     """The complete script.
 
-    *setup* makes the output folder; by default, it is made with the entries that were planted in it. At `RESTART` the
-    server ends and is started again. *after* is a command to run when the server has ended; then the private folder is
-    removed. Answers to requests that store memories are shown only if they are errors.
+    *setup* is a command that creates the output folder; by default, the folder is created with the entries that the
+    suite had put there before the start. *after* is a command to run when the server has ended. Then the private folder
+    is removed.
+
+    The responses to requests that store memories are shown only if they are errors.
     """
     folders = [start.temp, *([_server_workdir(start)] if _uses_server_workdir(start) else [])]
-    made = [f"mkdir -p {' '.join(word(start, str(f)) for f in folders)}"]
+    setup_commands = [f"mkdir -p {' '.join(word(start, str(f)) for f in folders)}"]
     if start.output_dir is not None:
-        made.append(f"mkdir -p {word(start, str(start.output_dir))}" if setup is None else setup)
-        made += _planting(start, start.output_dir, start.planted) if setup is None else ()
+        setup_commands.append(f"mkdir -p {word(start, str(start.output_dir))}" if setup is None else setup)
+        setup_commands += _planting(start, start.output_dir, start.planted) if setup is None else ()
     for path, text in start.files.items():
-        made.append(
+        setup_commands.append(
             f"mkdir -p {word(start, os.path.dirname(path))}; printf %s {word(start, text)} > {word(start, path)}"
         )
     environment = [f"-u {quote(name)}" for name in start.unset]
     environment += [f"{quote(n)}={_value(start, n, v)}" for n, v in start.env.items()]
-    within = f"cd {word(start, str(start.cwd))}"
+    enter_folder = f"cd {word(start, str(start.cwd))}"
     if start.seed_file is not None:
-        made.append(f"{_generator(start, 'corpus')} > {word(start, str(start.seed_file))}")
+        setup_commands.append(f"{_generator(start, 'corpus')} > {word(start, str(start.seed_file))}")
     if start.seed_command:
         words = " ".join(word(start, w) for w in start.seed_command)
-        made.append(f"({within} && env {' '.join(environment)} {words})")
+        setup_commands.append(f"({enter_folder} && env {' '.join(environment)} {words})")
     command = f"env {' '.join(environment)} {' '.join(word(start, w) for w in start.argv)}"
-    if any(isinstance(item, str) and _LIMITING in item for item in items):
-        # The signal is ignored, so that a write beyond the limit fails instead of ending the server.
+    if any(isinstance(item, str) and _LIMIT_FILE_SIZE in item for item in items):
+        # The signal is ignored. So a write beyond the limit fails, and does not end the server.
         command = f"trap '' XFSZ && echo $BASHPID > \"$d/pid\" && exec {command}"
-    sending: list[str] = []
-    stored: list[int] = []
+    sending_commands: list[str] = []
+    storing_ids: list[int] = []
     for item in (*items, RESTART):
         if isinstance(item, Generated):
-            sending.append(f"  {item.command}")
-            stored += item.ids
+            sending_commands.append(f"  {item.command}")
+            storing_ids += item.ids
         elif item == RESTART:
-            sending.append(f"  sleep {wait_s}\n}} | ({within} && {command}){_without_answers(stored)}\n{{")
-            stored = []
+            sending_commands.append(
+                f"  sleep {wait_s}\n}} | ({enter_folder} && {command}){_without_answers(storing_ids)}\n{{"
+            )
+            storing_ids = []
         elif isinstance(item, str):
-            sending.append(f"  {item}")
+            sending_commands.append(f"  {item}")
         else:
-            stored += _storing_ids(start, item)
+            storing_ids += _storing_ids(start, item)
             line = quote(item.decode("utf-8", "replace"))
-            if sending and sending[-1].startswith("  printf '%s\\n'"):
-                sending[-1] += f" \\\n    {line}"
+            if sending_commands and sending_commands[-1].startswith("  printf '%s\\n'"):
+                sending_commands[-1] += f" \\\n    {line}"
             else:
-                sending.append(f"  printf '%s\\n' {line}")
-    sending[-1] = sending[-1].removesuffix("\n{")
+                sending_commands.append(f"  printf '%s\\n' {line}")
+    sending_commands[-1] = sending_commands[-1].removesuffix("\n{")
     lines = [
         'd=$(mktemp -d) && d=$(cd "$d" && pwd -P)',
-        *made,
+        *setup_commands,
         "{",
-        *sending,
+        *sending_commands,
     ]
     return "\n".join([*lines, *([after] if after else [])]) + _REMOVAL
 
 
 def _storing_ids(start: Start, line: bytes) -> list[int]:
-    """A list with the id of a request that stores a memory; empty for any other request."""
+    """A list that contains the id of a request if the request stores a memory; otherwise an empty list."""
     message = _message(line) if start.seed is not None and start.seed[0].encode() in line else {}
     tool = message["params"]["name"] if message.get("method") == "tools/call" else None
     return [message["id"]] if start.seed is not None and tool == start.seed[0] else []
 
 
 def _without_answers(ids: Sequence[int]) -> str:
-    """The end of a pipe that leaves out the answers to the requests with these ids, unless they are errors."""
+    """The end of a pipe, which removes the responses to the requests with these ids from the output, except errors."""
     if not ids:
         return ""
     runs = [[id for _, id in run] for _, run in groupby(enumerate(ids), lambda pair: pair[1] - pair[0])]
@@ -358,7 +371,7 @@ def _without_answers(ids: Sequence[int]) -> str:
 
 
 def _planting(start: Start, folder: Path, planted: Sequence[Entry]) -> Iterator[str]:
-    """Commands that make these entries of the output folder, with the same times of modification."""
+    """Commands that create these entries of the output folder, with the same times of modification."""
 
     def places(entries: Iterable[Entry]) -> str:
         return " ".join(word(start, str(folder / e.path)) for e in entries)
@@ -381,7 +394,8 @@ def _planting(start: Start, folder: Path, planted: Sequence[Entry]) -> Iterator[
 
 
 def word(start: Start, text: str) -> str:
-    """A text as one word of the shell, in which ``$d`` is the private folder of the process."""
+    """A text as a single word for the shell. In it, the path of the private folder of the process is replaced by
+    ``$d``."""
     parts = text.split(str(start.workdir))
     return '"$d"'.join(quote(p) if p else "" for p in parts) or "''"
 
@@ -391,22 +405,22 @@ def _value(start: Start, name: str, value: str) -> str:
 
 
 def _with_generators(start: Start, requests: Sequence[bytes]) -> list[Item]:
-    """The requests. If they have more than `MOST_BYTES` in total, commands replace those that store a set of the
-    suite's memories."""
-    if sum(map(len, requests)) <= MOST_BYTES or start.seed is None:
+    """The requests. If they have more than `MAX_BYTES` in total, the requests that store a set of the suite's memories
+    are replaced by commands that print them."""
+    if sum(map(len, requests)) <= MAX_BYTES or start.seed is None:
         return list(requests)
     items: list[Item] = []
-    at = 0
-    while at < len(requests):
-        generated = _generated(start, start.seed, requests[at:])
-        items.append(generated or requests[at])
-        at += 1 if generated is None else len(generated.ids)
+    position = 0
+    while position < len(requests):
+        generated = _generated(start, start.seed, requests[position:])
+        items.append(generated or requests[position])
+        position += 1 if generated is None else len(generated.ids)
     return items
 
 
 def _generated(start: Start, seed: tuple[str, str], requests: Sequence[bytes]) -> Generated | None:
-    """The requests at the beginning of the list, as far as they store the first memories of a set (`SETS`); None if
-    fewer than two do."""
+    """The requests at the beginning of the list that store the first memories of a set (`SETS`), as one item. None if
+    there are fewer than two such requests."""
     first = _message(requests[0])
     if first.get("method") != "tools/call":
         return None
@@ -422,12 +436,12 @@ def _generated(start: Start, seed: tuple[str, str], requests: Sequence[bytes]) -
 
 
 def _generator(start: Start, *arguments: str) -> str:
-    """Command that prints memories of the suite, or requests that store them."""
+    """Shell command that prints memories of the suite, or requests that store them."""
     return " ".join(map(quote, (start.python, "-P", "-m", "lro_conformance.capture", *arguments)))
 
 
 def _server_workdir(start: Start) -> Path:
-    """The directory that ``{workdir}`` in the profile stands for."""
+    """The directory that replaces ``{workdir}`` in the profile."""
     return Path(fill("{workdir}", workdir=start.workdir))
 
 
@@ -457,7 +471,8 @@ def _method(line: bytes) -> str | None:
     return _message(line).get("method")
 
 
-# cleanup: files that look like those of an earlier process
+# Cleanup. The suite "plants" files that look like old files of an earlier process. It also adds "decoys": files that a
+# cleanup must not delete, although their name or age may suggest it.
 
 _PLANT = """\
 plant() {  # AGE_S OPERATION [-m]: a copy of the newest file, back-dated in name, header and time
@@ -481,13 +496,15 @@ def of_cleaning(
     entries: Sequence[Entry] = (),
     pause_s: int = 1,
 ) -> str:
-    """The script for a cleanup of a folder with a file of the server, *planted* files of these ages and operations,
-    decoys, and other *entries*; then it lists the entries that are left.
+    """The script for a cleanup of an output folder. At its end, it lists the entries that are left in the folder.
 
-    *trigger* is the id of the request that triggered cleanup; None if no request did, so that restarts trigger it.
-    Cleanup is triggered *runs* times; if restarts trigger it, at most `MOST_RESTARTS` times. *calls* of the same
-    process are made in place of the single *call*. *read* has the ages and operations of further planted files, which
-    have just been read. All ages are in seconds.
+    Before the cleanup, the folder has the server's file of *call*, and copies of this file. The copies are described by
+    *planted*: the age of each copy in seconds, and the operation in its name. *read* has the same for further copies,
+    which have just been read. There are also *decoys*, with the path and the kind of each, and other *entries*. If
+    *calls* has calls of the same process, they are made in place of *call*.
+
+    *trigger* is the id of the request that triggered cleanup. It is None if no request did; then restarts trigger
+    cleanup. Cleanup is triggered *runs* times. If restarts trigger it, that is limited to `MAX_RESTARTS` times.
     """
     start = call.start
     folder = word(start, str(start.output_dir or start.temp))
@@ -498,12 +515,12 @@ def of_cleaning(
         steps += _planting(start, start.output_dir, entries)
     request = next((line for line in start.sent() if trigger is not None and _id(line) == trigger), None)
     # Without a request, a restart is the most frequent trigger.
-    cleaning = [RESTART, *requests_before(start, ())] * min(runs, MOST_RESTARTS)
+    cleaning = [RESTART, *requests_before(start, ())] * min(runs, MAX_RESTARTS)
     if request is not None and trigger is not None:
         cleaning = [request] if runs == 1 else [_repeated(request, trigger, runs)]
-    made = [one.reply.request for one in calls if one.start is start] or [call.reply.request]
+    requests = [each.reply.request for each in calls if each.start is start] or [call.reply.request]
     before = f"{{ echo before cleanup:; ls -l {folder}; }} >&2"
-    items = [*_with_data(start, call.before), *made, *steps, before, *cleaning]
+    items = [*_with_data(start, call.before), *requests, *steps, before, *cleaning]
     return script(start, items, after=f"echo after cleanup:; ls -l {folder}")
 
 
@@ -515,8 +532,8 @@ def _prefix(call: Call) -> str:
 def _planted(
     folder: str, prefix: str, planted: Iterable[tuple[int, str]], read: Iterable[tuple[int, str]] = ()
 ) -> list[str]:
-    """Commands that plant copies of the newest file of a folder, with these ages and operations; those in *read* have
-    the present as their time of last access."""
+    """Commands that add copies of the newest file of a folder, with these ages and operations. The time of last access
+    of the copies in *read* is the present."""
     planting = [f"plant {age} {quote(operation)}" for age, operation in planted]
     planting += [f"plant {age} {quote(operation)} -m" for age, operation in read]
     plant = _PLANT.replace("\n", "\n  ").replace("FOLDER", folder).replace("PREFIX", quote(prefix))
@@ -524,29 +541,33 @@ def _planted(
 
 
 def _decoy(start: Start, path: Path, kind: str) -> list[str]:
-    at = word(start, str(path))
-    made = [f"mkdir -p {word(start, str(path.parent))}; cp \"$f\" {at}; touch -d '40 days ago' {at}"]
+    place = word(start, str(path))
+    commands = [f"mkdir -p {word(start, str(path.parent))}; cp \"$f\" {place}; touch -d '40 days ago' {place}"]
     if kind in ("folder", "subfolder"):
-        made += [f"touch -d '40 days ago' {word(start, str(path.parent))}"]
+        commands += [f"touch -d '40 days ago' {word(start, str(path.parent))}"]
     if kind == "symlink" and start.output_dir is not None:
         links = {path.name: path, "shortcut": path.parent}
-        made += [f"ln -sfn {word(start, str(p))} {word(start, str(start.output_dir / n))}" for n, p in links.items()]
-    return made
+        commands += [
+            f"ln -sfn {word(start, str(p))} {word(start, str(start.output_dir / n))}" for n, p in links.items()
+        ]
+    return commands
 
 
 def of_cleaning_at_start(start: Start) -> str:
-    """The script for a cleanup at the *start* of a process, with the folder as it was then; it lists what is left."""
+    """The script for a cleanup at the *start* of a process. The folder has the entries that it had then. At its end,
+    the script lists the entries that are left."""
     return script(start, requests_before(start, ()), after=f"ls -l {word(start, str(start.output_dir or start.temp))}")
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The complete conversation with one server process: the subject if no single call is the cause."""
+    """The complete conversation with one server process. It is the subject of a failure that is not caused by a single
+    call."""
 
     start: Start
 
 
-# renderings of captured records in reports
+# How calls, files and other captured evidence are shown in reports
 
 
 @evidence_of.register
@@ -648,7 +669,7 @@ def _(conversation: Conversation) -> str:
 @reproducer_of.register
 def _(conversation: Conversation) -> str:
     sent = _with_generators(conversation.start, list(conversation.start.sent()))
-    while sum(map(len, sent)) > MOST_BYTES:
+    while sum(map(len, sent)) > MAX_BYTES:
         sent.remove(max(sent, key=len))
     return script(conversation.start, sent)
 

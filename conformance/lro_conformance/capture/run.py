@@ -12,17 +12,18 @@ from lro_conformance.profile import Profile
 
 @dataclass(frozen=True, slots=True)
 class CapturedRun:
-    """Evidence of one run, from which reports are made without a server."""
+    """The evidence of one run. Reports can be made from it without a server."""
 
     profile: Profile
-    """The profile, with the edition that the run was made for."""
+    """The profile, with the edition of the specification for which the run was made."""
     seed: int
     examples: int
-    """Number of sequences that the explorer was to try; 0 if it was left out."""
+    """Number of sequences of calls that the explorer was to try; 0 if the explorer was left out."""
     only: Collection[str] | None
-    """Names of the checks, or ids of the requirements, that the run was restricted to; None if it was not."""
+    """Names of the checks, or ids of the requirements, to which the run was restricted; None if it was not
+    restricted."""
     started_at: str
-    """ISO 8601, UTC."""
+    """The time at which the run started, in ISO 8601 and UTC."""
     duration_s: float
     starts: int
     """Number of server processes that were started."""
@@ -30,11 +31,13 @@ class CapturedRun:
     """The server's information about itself, which is known even if every trial failed."""
     timeline: tuple[Span, ...]
     trouble: str | None
-    """The first tool call without a response, and the reason; None if there is none. Calls for which the suite did not
-    wait do not count."""
+    """A sentence about the first tool call that got no response, with the reason; None if all calls got a response.
+    Calls whose response the suite did not wait for do not count."""
     trials: Mapping[str, Any]
-    """Evidence by the name of its trial; an exception stands for evidence that is missing."""
+    """Evidence by the name of its trial. If evidence is missing, its place is taken by the exception that explains
+    why."""
     incomplete: str = ""
-    """The reason why the run ended before its last experiment; empty if it did not."""
+    """The reason why the run ended before its last experiment; empty if the run did not end early."""
     shortage: str = ""
-    """Resource that the machine lacked, so that there is no verdict; empty if it lacked nothing."""
+    """The resource that the machine lacked during the run, such as disk space, so that there is no verdict. Empty if it
+    lacked nothing."""

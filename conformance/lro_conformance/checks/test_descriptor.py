@@ -160,7 +160,7 @@ def test_answer_is_compact(survey: Survey, documents: Documents, edition: Editio
     Answers with records in them are not examined (LRO-DESC-11).
     """
     full = {id(d.call) for d in documents.documents if any(map(breaks, d.of("LRO-DESC-11")))}
-    described = [c for c in survey.files if c.found is not None]
+    described = [c for c in survey.files if c.found_descriptor is not None]
     calls = [c for c in described if id(c) not in full and repeated_record(c) is None]
     if len(described) < len(survey.files):
         subjects.not_observed("a result names its file without a descriptor (LRO-DESC-01)")

@@ -50,7 +50,7 @@ def call(*records: Any, outcome: str = "offloaded", E: int | None = 10, threshol
         "settings": {"threshold_tokens": threshold}, "estimate": E, "file": file if outcome == "offloaded" else None,
         "file_records": filed, "records": list(records) if outcome == "inline" else None, "result": {}, "text": "",
         "header": {"query": "*", "estimated_tokens": E}, "summary": {}, "descriptor": {"file_path": "/out/x.jsonl"},
-        "found": None, "path": "/out/x.jsonl" if outcome == "offloaded" else "", "output_dir": "/out",
+        "found_descriptor": None, "path": "/out/x.jsonl" if outcome == "offloaded" else "", "output_dir": "/out",
         "real_output_dir": "/out", "reply": Made(error=None, failure=None), "before": (), "arguments": {},
     }  # fmt: skip
     return Made(**{**known, **other})
@@ -78,8 +78,8 @@ def context(
     )
     edges = Made(edges={"recall": Made(drift=0)})
     of: Any = Context
-    prose = Made(known_in=lambda shown: [], stored=stored or {})
-    return of(survey, None, edition("lro-6400"), comparison, edges, {"recall": decision}, prose)
+    recognisable = Made(memories_shown_in=lambda shown: [], stored=stored or {})
+    return of(survey, None, edition("lro-6400"), comparison, edges, {"recall": decision}, recognisable)
 
 
 def judged(id: str, exchange: Exchange, known: Any = None) -> list[bool | str]:
@@ -246,8 +246,8 @@ def test_values_that_a_server_makes_up_for_a_stored_memory_are_left_out() -> Non
 def test_what_depends_on_all_memories_is_not_compared_where_two_servers_hold_others() -> None:
     filed, shown = call({**A, "score": 0.6733}, started=1_795_680_432.0), inline({**A, "score": 0.6891})
     assert judged("LRO-FILE-10", exchange(filed, shown)) == [False]
-    assert judged("LRO-FILE-10", exchange(filed, shown, stored={"b": B}, among_others=True)) == []
-    assert judged("LRO-FILE-10", exchange(filed, shown, stored={"a": A}, among_others=True)) == [True]
+    assert judged("LRO-FILE-10", exchange(filed, shown, stored={"b": B}, has_other_memories=True)) == []
+    assert judged("LRO-FILE-10", exchange(filed, shown, stored={"a": A}, has_other_memories=True)) == [True]
     ranged = call(A, B, summary={"score_range": [0.5, 0.6]})
     hits = inline(
         {**A, "score": 0.5},
@@ -255,7 +255,7 @@ def test_what_depends_on_all_memories_is_not_compared_where_two_servers_hold_oth
         result={"structuredContent": {"hits": [{"score": 0.5}, {"score": 0.7}]}},
     )
     assert judged("LRO-DESC-07", exchange(ranged, hits)) == [False]
-    assert judged("LRO-DESC-07", exchange(ranged, hits, among_others=True)) == []
+    assert judged("LRO-DESC-07", exchange(ranged, hits, has_other_memories=True)) == []
 
 
 def test_the_time_at_which_each_process_stored_a_memory_is_not_compared() -> None:
@@ -450,16 +450,16 @@ def test_a_result_of_other_records_is_decided_by_its_own_estimate(
 def test_a_result_is_not_decided_by_what_each_server_adds_to_a_memory() -> None:
     one, other = {**A, "provenance": {"confidence": 0.5}}, {**A, "provenance": {"confidence": 0.50390625}}
     lowest = call(one, E=10)
-    apart = extended_context(context(), [exchange(lowest, inline(other), lowest=lowest)]).varying
+    apart = extended_context(context(), [exchange(lowest, inline(other), lowest=lowest)]).size_variation
     assert apart == 7
     scored = exchange(lowest, inline({**other, "score": 1}), lowest=lowest)
-    assert extended_context(context(), [scored]).varying == 0, "two forms, not two values"
+    assert extended_context(context(), [scored]).size_variation == 0, "two forms, not two values"
     for threshold, outcome, requirement in ((8, "inline", "LRO-THR-06"), (11, "offloaded", "LRO-THR-07")):
         near = exchange(call(other, outcome=outcome, threshold=threshold), lowest=lowest)
         assert judged(requirement, near) == [False]
-        assert judged(requirement, near, replace(context(), varying=apart)) == []
+        assert judged(requirement, near, replace(context(), size_variation=apart)) == []
     far = exchange(call(other, outcome="inline", threshold=7), lowest=lowest)
-    assert judged("LRO-THR-06", far, replace(context(), varying=apart)) == [False]
+    assert judged("LRO-THR-06", far, replace(context(), size_variation=apart)) == [False]
 
 
 def test_values_are_compared_under_names_that_the_values_themselves_show() -> None:
@@ -618,7 +618,7 @@ def test_an_estimate_is_not_judged_by_the_lines_that_can_be_read() -> None:
 def test_ids_that_the_suite_gave_tell_records_apart() -> None:
     stored = {id: {"id": id, "title": "t", "content": f"{id} is what we noted"} for id in "ab"}
     one = exchange(call(*stored.values()), inline(*stored.values()), stored=stored)
-    assert not extended_context(context(), [one]).own_ids
+    assert not extended_context(context(), [one]).gives_own_ids
 
 
 def test_an_estimate_is_at_the_rate_of_nearly_all_other_files() -> None:
@@ -636,7 +636,7 @@ def test_an_estimate_is_at_the_rate_of_nearly_all_other_files() -> None:
     ) -> Exchange:
         sized = Made(
             problem=None, real="/out/x.jsonl", record_lines=[line(file_records)], characters=size,
-            special=special + escapes, backslashes=escapes, separators=separators,
+            special_characters=special + escapes, backslashes=escapes, separators=separators,
         )  # fmt: skip
         return exchange(call(*[file_records] * records, E=estimate, file=sized), inline(A))
 
@@ -690,7 +690,7 @@ def test_a_single_memory_that_was_stored_counts() -> None:
     assert judged("LRO-THR-08", exchange(filed, inline(A), lowest=filed, stored={"a": A})) == [True]
     under_another = exchange(lost, inline({**A, "id": "1"}), lowest=lost, stored={"a": A})
     assert judged("LRO-THR-08", under_another) == []
-    assert judged("LRO-THR-08", replace(under_another, own_ids=True)) == [False]
+    assert judged("LRO-THR-08", replace(under_another, gives_own_ids=True)) == [False]
 
 
 def test_no_file_is_written_beside() -> None:

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from lro_conformance.analysis.prose import Prose, missing_from, shown_of
+from lro_conformance.analysis.prose import RecognisableMemories, members_shown_in, titles_missing_from
 from lro_conformance.capture.corpus import corpus
 from tests.support.made import Made
 from tests.support.made_survey import one, survey
@@ -17,8 +17,8 @@ FORD = {"id": 3, "title": "How the ford was found", "content": "By asking a shep
 
 
 def _shown(text: str, *known: dict[str, Any], seeded_by: str | None = None) -> list[Any]:
-    prose = Prose(survey(one(400, 100, *known), seeded_by=seeded_by))
-    return [record["id"] for record in prose.known_in(cast("Any", Made(text=text)))]
+    prose = RecognisableMemories(survey(one(400, 100, *known), seeded_by=seeded_by))
+    return [record["id"] for record in prose.memories_shown_in(cast("Any", Made(text=text)))]
 
 
 def _worded(*memories: dict[str, Any]) -> str:
@@ -44,16 +44,16 @@ def test_stored_memories_are_known_without_a_file() -> None:
 
 def test_a_file_has_a_memory_by_its_id_or_its_title() -> None:
     filed = one(400, 100, {"id": 1}, {"id": 9, "title": FORD["title"]})
-    assert missing_from(filed, [RIVER, BRIDGE, FORD], _worded(RIVER, BRIDGE, FORD)) == [BRIDGE["title"]]
+    assert titles_missing_from(filed, [RIVER, BRIDGE, FORD], _worded(RIVER, BRIDGE, FORD)) == [BRIDGE["title"]]
 
 
 def test_a_mention_is_not_missing_where_its_content_is_that_of_another_memory() -> None:
     longer = {"id": 4, "title": "Fords in general", "content": f"{FORD['content']} Or a miller."}
     text = f"{_worded(longer)}\nRelated: {FORD['title']}"
-    assert missing_from(one(400, 100, longer), [FORD], text) == []
-    assert missing_from(one(400, 100, longer), [FORD], f"{text}\n{_worded(FORD)}") == [FORD["title"]]
+    assert titles_missing_from(one(400, 100, longer), [FORD], text) == []
+    assert titles_missing_from(one(400, 100, longer), [FORD], f"{text}\n{_worded(FORD)}") == [FORD["title"]]
 
 
 @pytest.mark.parametrize("text", [RIVER["content"].upper(), "By a ford,\nat night.", ""])
 def test_only_what_is_there_as_it_was_stored_is_shown(text: str) -> None:
-    assert shown_of(RIVER, text) == {}
+    assert members_shown_in(RIVER, text) == {}

@@ -16,7 +16,7 @@ import pytest
 from lro_conformance.capture import reproduce
 from lro_conformance.capture.corpus import SETS, Memory, large, store_request
 from lro_conformance.capture.reproduce import (
-    MOST_BYTES,
+    MAX_BYTES,
     RESTART,
     Conversation,
     Generated,
@@ -77,7 +77,7 @@ def test_a_script_sends_the_same_requests_in_few_characters(
     memories: Sequence[Memory], meta: Mapping[str, Any] | None
 ) -> None:
     requests = stored(memories, meta)
-    assert sum(map(len, requests)) > MOST_BYTES
+    assert sum(map(len, requests)) > MAX_BYTES
     items = requests_before(start(requests), range(2, 2 + len(requests)))
     assert sent_by(items[1:]) == requests
     assert sum(map(len, items)) < 15_000

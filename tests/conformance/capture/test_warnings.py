@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lro_conformance.capture.warnings import foreign, write_failure
+from lro_conformance.capture.warnings import is_in_foreign_language, write_failure
 from tests.support.made import Made
 
 CONTENT = "\n".join(f"Paragraph {n} of a document, which says nothing of what it is about." for n in range(40))
@@ -70,4 +70,4 @@ def test_flags_beside_records_are_read_as_words() -> None:
 )
 def test_an_error_of_the_system_is_in_no_language(text: str, is_foreign: bool) -> None:
     """Its path has words of no language, too: without a warning the fallback fails, and is not left unobserved."""
-    assert foreign(json.dumps({"error": text})) is is_foreign
+    assert is_in_foreign_language(json.dumps({"error": text})) is is_foreign

@@ -21,7 +21,7 @@ def offloaded(*, beside: str = "", result: Any = None, **other: Any) -> Any:
     """A call with a descriptor, found in a text."""
     descriptor: dict[str, Any] = {"summary": {}, "file_path": "/out/a.jsonl", **other.pop("descriptor", {})}
     found = Made(around=beside, where="text", value=descriptor, text_value=descriptor, structured_value=None)
-    return call(descriptor=descriptor, summary=descriptor["summary"], found=found, result=result, **other)
+    return call(descriptor=descriptor, summary=descriptor["summary"], found_descriptor=found, result=result, **other)
 
 
 class TestNoFile:
@@ -113,7 +113,7 @@ class TestPayloadBeside:
 
     def test_one_call_hides_none_of_the_others(self) -> None:
         clean, unfound = offloaded(), offloaded()
-        unfound.found = None
+        unfound.found_descriptor = None
         leaking = offloaded(file_records=[{"id": "b", "content": self.LONG}], beside=self.LONG)
         inject = offloaded(operation="inject", file_records=[{"id": "b", "content": self.LONG}], beside=self.LONG)
         # of each, whether its two places agree; and of all but inject, whether a record stands beside
@@ -122,9 +122,9 @@ class TestPayloadBeside:
 
     def test_two_that_differ_are_told(self) -> None:
         one = offloaded()
-        one.found.where, one.found.structured_value = "both", {"other": 1}
+        one.found_descriptor.where, one.found_descriptor.structured_value = "both", {"other": 1}
         assert self.judged(one).observed.startswith("two that differ")
-        one.found.structured_value = one.found.text_value
+        one.found_descriptor.structured_value = one.found_descriptor.text_value
         assert self.judged(one).verdict is PASS
 
     @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ class TestPayloadBeside:
         self, where: str, texts: list[Any], broken: bool
     ) -> None:
         one = offloaded(result={"content": [{"type": "text", "text": text} for text in texts]})
-        one.found.where = where
+        one.found_descriptor.where = where
         result = self.judged(one)
         assert result.verdict is (FAIL if broken else PASS)
         assert result.observed.startswith("complete in structuredContent, invalid JSON in the text: Expecting" * broken)
@@ -184,7 +184,7 @@ class TestCursor:
 
     def test_in_a_result_needs_no_descriptor(self) -> None:
         one = offloaded(result={"cursor": "x"})
-        one.found = None
+        one.found_descriptor = None
         assert seen(judged("descriptor.no_cursor_with_descriptor", survey=survey(one, offloaded()))) == (FAIL, 2)
         one.result = {}
         assert seen(judged("descriptor.no_cursor_with_descriptor", survey=survey(one))) == (PASS, 1)

@@ -15,7 +15,7 @@ from lro_conformance.analysis.exchanges import Context, Exchange, Judged, findin
 from lro_conformance.analysis.failed_writes import not_truncated
 from lro_conformance.analysis.sweeps import wrong_by_age, wrong_by_name
 from lro_conformance.capture.call import Call
-from lro_conformance.capture.warnings import FAILED, SHORT
+from lro_conformance.capture.warnings import FAILURE, TRUNCATION
 from lro_conformance.trials.exploration import Sweep
 from lro_conformance.trials.fallback import Failing
 from lro_conformance.vectors.answers import lines_of, stream
@@ -51,7 +51,7 @@ def verdicts(vector: Vector, outcome: object, operation: str = "recall") -> list
     lowest = Made(estimate=vector.input["estimated_tokens"], file_records=())
     exchange = Made(call=call, lowest=lowest, stray=(), has_file=False)
     survey = Made(volatile_operations=(), lowest=1)
-    return judged(exchange, ABOVE, UP_TO, decisions={operation: "exact"}, survey=survey, edges=None, varying=0)
+    return judged(exchange, ABOVE, UP_TO, decisions={operation: "exact"}, survey=survey, edges=None, size_variation=0)
 
 
 def expected(vector: Vector) -> Any:
@@ -80,7 +80,7 @@ def injected(answer: dict[str, Any]) -> list[bool]:
     around = "\n".join(str(record["content"]) for record in records) if answer["formatted"] else ""
     call = Made(
         operation="inject", outcome="offloaded", file=Made(problem=None), file_records=records, descriptor={},
-        result={}, found=Made(around=around),
+        result={}, found_descriptor=Made(around=around),
     )  # fmt: skip
     return judged(Exchange(cast("Call", call)), DISCARDED)
 
@@ -160,8 +160,8 @@ def test_fallbacks_of_the_paper_are_truncated_by_any_amount(vector: Vector) -> N
 @pytest.mark.parametrize("vector", NAMED, ids=lambda v: v.id)
 def test_a_warning_that_a_vector_asks_for_is_one_for_a_certification(vector: Vector) -> None:
     failed, short = (rule["has"] for rule in rules_at(vector, "/warning"))
-    assert [words for words in failed if not FAILED.search(f"it {words} here")] == []
-    assert [words for words in short if not SHORT.search(f"it is {words} here")] == []
+    assert [words for words in failed if not FAILURE.search(f"it {words} here")] == []
+    assert [words for words in short if not TRUNCATION.search(f"it is {words} here")] == []
     assert [words for words in (*failed, *short) if words in vector.input["error"].lower()] == []
 
 

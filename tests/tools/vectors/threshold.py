@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, cast
 
-from lro_conformance.capture.warnings import FAILED_WORDS, SHORT_WORDS
+from lro_conformance.capture.warnings import FAILURE_WORDS, TRUNCATION_WORDS
 from lro_conformance.vectors.answers import answer
 from lro_spec.catalogue import first_wording
 from lro_spec.editions import EDITIONS
@@ -264,8 +264,8 @@ def _fallbacks() -> Iterator[Any]:
             *one_of(False, at="/is_error"),
             *one_of(*range(low, high + 1), at="/records"),
             *one_of(None, at="/file_path"),
-            *having(*_unless_in(error, FAILED_WORDS), at="/warning"),
-            *having(*_unless_in(error, SHORT_WORDS), *counts, at="/warning"),
+            *having(*_unless_in(error, FAILURE_WORDS), at="/warning"),
+            *having(*_unless_in(error, TRUNCATION_WORDS), *counts, at="/warning"),
             *one_of("OffloadWriteFailed", at="/event"),
         ]
         why = (
