@@ -210,15 +210,15 @@ def _examine(one: Document, rule: str, subjects: Subjects, placed: Callable[[Mar
         (f for f in found if f.kind is Kind.NOT_EVALUATED), found[0] if found else None
     )
     if first is None:
-        subjects.expect(holds=True, expected="", observed="", at=one.call)
+        subjects.expect(holds=True, expected="", observed="", subject=one.call)
     elif breaks(first):
         at = placed(subject(one, first))
-        subjects.expect(holds=False, expected=first.expected, observed=describe(first), at=at)
+        subjects.expect(holds=False, expected=first.expected, observed=describe(first), subject=at)
     elif first.kind is Kind.NOT_EVALUATED:
         subjects.not_observed(first.sentence)
     else:
         note = subjects.erratum if first.kind is Kind.FAILS_AS_PRINTED else subjects.warn
-        note(expected=first.expected, observed=describe(first), at=subject(one, first))
+        note(expected=first.expected, observed=describe(first), subject=subject(one, first))
 
 
 def subject(one: Document, finding: Finding) -> Marked | Command:

@@ -316,7 +316,7 @@ class Exchanges:
                     subjects.not_observed(ESTIMATE_OF_EARLIER_CALL)
                 else:
                     at = self._at(exchange, found)
-                    subjects.expect(found.holds, expected=found.expected, observed=found.observed, at=at)
+                    subjects.expect(found.holds, expected=found.expected, observed=found.observed, subject=at)
 
     def alters(self, call: Call) -> bool:
         """Return whether the records or values in a call's file differ from those of its inline result."""
