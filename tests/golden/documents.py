@@ -59,7 +59,10 @@ def judged(path: str, **options: Any) -> list[str]:
         return [f"{type(problem).__name__}: {problem}"]
     one = document
     of_lines = f", lines of {one.lines_path}" if one.lines_path != path else ""
-    return [f"{one.kind}: {one.lines} lines, {one.followed} followed, {one.others} of others{of_lines}", *found]
+    return [
+        f"{one.kind}: {one.lines} lines, {one.followed} followed, {one.files_without_memories} of others{of_lines}",
+        *found,
+    ]
 
 
 def of(

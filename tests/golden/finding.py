@@ -29,7 +29,7 @@ def found(ones: Sequence[Check], have: Evidence, edition: str) -> list[str]:
     evidence = derived.Evidence(edition, {**{name: None for one in ones for name in one.optional}, **have})
     for one in ones:
         see = Subjects()
-        told = {EDITION: edition_named(edition)} if one.by_edition else {}
+        told = {EDITION: edition_named(edition)} if one.takes_edition else {}
         try:
             one.function(**_available(evidence.select(one.needs)), **told, subjects=see)
         except (NotApplicable, NotObserved) as nothing:

@@ -50,16 +50,16 @@ def held() -> Generator[dict[str, tuple[str, str]]]:
     told: dict[str, tuple[str, str]] = {}
     expect, judge = Subjects.expect, judgement.judge
 
-    def expecting(self: Subjects, holds: bool, *, expected: str, at: object = None, **more: Any) -> bool:
+    def expecting(self: Subjects, holds: bool, *, expected: str, subject: object = None, **more: Any) -> bool:
         if holds:
-            first.setdefault(id(self), (expected, at))
-        return expect(self, holds, expected=expected, at=at, **more)
+            first.setdefault(id(self), (expected, subject))
+        return expect(self, holds, expected=expected, subject=subject, **more)
 
     def judging(one: Any, *given: Any, **more: Any) -> CheckResult:
         first.clear()
         result = judge(one, *given, **more)
-        for expected, at in list(first.values())[:1]:
-            told[one.name] = (expected or one.doc.partition("\n\n")[0].replace("\n", " "), evidence_of(at))
+        for expected, subject in list(first.values())[:1]:
+            told[one.name] = (expected or one.doc.partition("\n\n")[0].replace("\n", " "), evidence_of(subject))
         return result
 
     Subjects.expect = expecting  # type: ignore[method-assign]

@@ -224,15 +224,15 @@ def _examine(document: Document, rule: str, subjects: Subjects, placed: Callable
         (f for f in found if f.kind is Kind.NOT_EVALUATED), found[0] if found else None
     )
     if first is None:
-        subjects.expect(holds=True, expected="", observed="", at=document.call)
+        subjects.expect(holds=True, expected="", observed="", subject=document.call)
     elif breaks(first):
         placed_subject = placed(subject(document, first))
-        subjects.expect(holds=False, expected=first.expected, observed=describe(first), at=placed_subject)
+        subjects.expect(holds=False, expected=first.expected, observed=describe(first), subject=placed_subject)
     elif first.kind is Kind.NOT_EVALUATED:
         subjects.not_observed(first.sentence)
     else:
         note = subjects.erratum if first.kind is Kind.FAILS_AS_PRINTED else subjects.warn
-        note(expected=first.expected, observed=describe(first), at=subject(document, first))
+        note(expected=first.expected, observed=describe(first), subject=subject(document, first))
 
 
 def subject(document: Document, finding: Finding) -> Marked | Command:

@@ -336,7 +336,7 @@ class Exchanges:
                     subjects.not_observed(ESTIMATE_OF_EARLIER_CALL)
                 else:
                     subject = self._subject_of(exchange, found)
-                    subjects.expect(found.holds, expected=found.expected, observed=found.observed, at=subject)
+                    subjects.expect(found.holds, expected=found.expected, observed=found.observed, subject=subject)
 
     def alters(self, call: Call) -> bool:
         """Return whether the records or values in a call's file differ from those of its inline result."""

@@ -37,14 +37,14 @@ def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subject
             expected="expired files of every operation that offloads are gone after cleanup",
             observed=f"files of {', '.join(sorted(undeleted))} are still there, however old; files of other operations "
             "are gone",
-            at=own,
+            subject=own,
         )
         return
     for cleaning in cleanings:
         if cleaning.renamed:
             old, new = cleaning.renamed[0]
             expected, observed = f"{old}, which has expired, is deleted", f"it is still there as {new}"
-            subjects.expect(holds=False, expected=expected, observed=observed, at=cleaning)
+            subjects.expect(holds=False, expected=expected, observed=observed, subject=cleaning)
             return
         if (stuck := cleaning.stuck) and not stopped(cleanup):
             subjects.expect(
@@ -52,7 +52,7 @@ def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subject
                 expected=f"{stuck[0].path.name} ({OLD_S} s old) is deleted, "
                 "since younger files of the same operation were deleted",
                 observed=f"{stuck[0].path.name} is still there",
-                at=cleaning,
+                subject=cleaning,
             )
             return
     if own is not None and not own.gone and cleans_at_all and not (goes_by_age(cleanup.set_ttl) and own.aged_gone):
@@ -64,7 +64,7 @@ def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subject
             expected=f"expired files are deleted even next to {', '.join(own.stopped_by)}",
             observed="some remained after repeated cleanups, "
             "and were deleted only after the suite had removed the unrelated entries",
-            at=own,
+            subject=own,
         )
         return
     if own is not None and not own.gone and not own.triggered:
@@ -80,7 +80,7 @@ def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subject
                 else f"although the server cleans up by itself within {own.within_s:g} s; if it takes longer, say so "
                 "(profile: cleanup.wait_s)"
             ),
-            at=own,
+            subject=own,
         )
     elif cleanup.own is None and cleanings:
         if not cleans_at_all and not cleanings[0].triggered:
@@ -89,7 +89,7 @@ def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subject
             cleans_at_all,
             expected="a file 40 days old is gone after cleanup",
             observed="every file is still there, however old",
-            at=cleanings[0],
+            subject=cleanings[0],
         )
         if cleanup.refused is not None:
             subjects.inconclusive(f"{cleanup.refused}, so the expiry of its own files could not be observed")
@@ -102,26 +102,27 @@ _NO_TRIGGER = "a restart deleted nothing, and no other trigger is known: if ther
 
 @check("LRO-CLN-02")
 def test_default_ttl(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
-    """The default TTL is 3600 seconds: a file five minutes younger stays, and a file five minutes older is deleted."""
+    """The default TTL is 3600 seconds: a file that is five minutes younger stays, and one that is five minutes older is
+    deleted."""
     require_default(defaults.preset, "ttl_seconds")
-    _by_ages(_require_age_based(defaults.cleaning, cleanup), cleanup, defaults, subjects)
+    _expect_deletion_by_age(_require_age_based(defaults.cleaning, cleanup), cleanup, defaults, subjects)
 
 
 @check("LRO-CLN-03")
 def test_files_survive_until_expiry(lasting: Lasting, subjects: Subjects) -> None:
-    """While no cleanup is triggered, no file is deleted before it has expired."""
+    """As long as no cleanup is triggered, no file is deleted before its TTL has passed."""
     for call, gone in lasting.calls:
         subjects.expect(
             not gone,
             expected=f"{Path(call.path).name} is still there under the default TTL",
             observed=f"gone {lasting.age_s:.0f} s after the last file was written, without any cleanup",
-            at=call,
+            subject=call,
         )
 
 
 @check("LRO-CLN-03")
 def test_new_sessions_keep_fresh_files(cleanup: Cleanup, subjects: Subjects) -> None:
-    """A fresh file stays when a new server process starts."""
+    """A file whose TTL has not passed stays when a new server process starts."""
     sessions = cleanup.sessions
     if sessions is None:
         if cleanup.crowd is None:
@@ -133,14 +134,14 @@ def test_new_sessions_keep_fresh_files(cleanup: Cleanup, subjects: Subjects) -> 
         sessions.at_start is None,
         expected="a one-minute-old file from an earlier process still exists after the server starts",
         observed=f"{sessions.at_start} was deleted",
-        at=sessions,
+        subject=sessions,
     )
 
 
 @check("LRO-CLN-03")
 def test_age_counts_from_creation(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
-    """A file's age counts from its creation: neither reading the file nor a local time far from UTC changes its
-    expiry."""
+    """The age of a file is counted from its creation. It expires at the same time if it is read, and if the server's
+    local time is far from UTC."""
     for cleaning in (cleanup.set_ttl, defaults.cleaning):
         read = cleaning.read if cleaning is not None else None
         if cleaning is None or read is None:
@@ -152,7 +153,7 @@ def test_age_counts_from_creation(cleanup: Cleanup, defaults: Defaults, subjects
                 read.gone,
                 expected="a file written 40 days ago is deleted, although it was read just now",
                 observed="the file is still there; a file of the same age that was not read is gone",
-                at=cleaning,
+                subject=cleaning,
             )
     cleaning = cleanup.set_ttl
     if cleaning is None or cleaning.takes_fresh or not goes_by_age(cleaning):
@@ -161,69 +162,72 @@ def test_age_counts_from_creation(cleanup: Cleanup, defaults: Defaults, subjects
         else:
             subjects.not_observed("files are not deleted by their age under the TTL that was set")
         return
-    usual = defaults.cleaning
-    late = usual is not None and any(_due(p, usual) and not _old(p) and not p.gone for p in usual.planted)
+    default_cleaning = defaults.cleaning
+    expires_late = default_cleaning is not None and any(
+        _has_expired(p, default_cleaning) and not _is_very_old(p) and not p.gone for p in default_cleaning.planted
+    )
     for planted in (
         p for p in cleaning.planted if p.near and p.operation not in undeleted_operations(cleanup, defaults)
     ):
-        goes = _due(planted, cleaning)
-        if goes and not planted.gone and stopped(cleanup):
+        must_go = _has_expired(planted, cleaning)
+        if must_go and not planted.gone and stopped(cleanup):
             subjects.not_observed(_STOPPED)
             continue
-        if goes and late:
+        if must_go and expires_late:
             subjects.not_observed("files also expire late in UTC, so this is not a time-zone bug")
             continue
         subjects.expect(
-            planted.gone == goes,
+            planted.gone == must_go,
             expected=f"in a time zone far from UTC, with ttl_seconds = {cleaning.ttl_s}, "
-            f"a file that is {planted.age_s} s old {'is deleted' if goes else 'stays'}",
-            observed=f"{planted.path.name} {'is still there' if goes else 'was deleted'}",
-            at=cleaning,
+            f"a file that is {planted.age_s} s old {'is deleted' if must_go else 'stays'}",
+            observed=f"{planted.path.name} {'is still there' if must_go else 'was deleted'}",
+            subject=cleaning,
         )
 
 
 @check("LRO-CLN-03")
 def test_fresh_files_stay(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
-    """A file younger than the TTL stays, even when other files expire."""
-    here, own = cleanup.set_ttl, cleanup.own
+    """A file that is younger than the TTL stays, even when other files expire."""
+    set_ttl, own_expiry = cleanup.set_ttl, cleanup.own
     if _only_under_set_ttl(cleanup, defaults):
         subjects.not_observed(
             "files are deleted too early under the TTL that was set, but not under the default TTL, so the setting is "
             "at fault (LRO-CFG-03)"
         )
-        here, own = None, None
-    for cleaning in (here, defaults.cleaning):
+        set_ttl, own_expiry = None, None
+    for cleaning in (set_ttl, defaults.cleaning):
         if cleaning is not None:
-            _fresh_stay(cleaning, subjects)
-    if own is not None and own.fresh_stays is not None:
+            _expect_fresh_files_stay(cleaning, subjects)
+    if own_expiry is not None and own_expiry.fresh_stays is not None:
         subjects.expect(
-            own.fresh_stays,
+            own_expiry.fresh_stays,
             expected="a fresh file stays, although the server process is older than the TTL",
             observed="the file was deleted",
-            at=own,
+            subject=own_expiry,
         )
-    if own is not None and own.younger is not None:
+    if own_expiry is not None and own_expiry.younger is not None:
         subjects.expect(
-            own.younger.stays,
-            expected=f"with ttl_seconds = {own.ttl_s}, a file that has not yet expired stays when older files expire",
+            own_expiry.younger.stays,
+            expected=f"with ttl_seconds = {own_expiry.ttl_s}, a file that has not yet expired stays when older "
+            "files expire",
             observed="it was deleted along with the older files",
-            at=own.younger,
+            subject=own_expiry.younger,
         )
 
 
-def _fresh_stay(cleaning: Cleaning, subjects: Subjects) -> None:
+def _expect_fresh_files_stay(cleaning: Cleaning, subjects: Subjects) -> None:
     for path, gone in cleaning.own:
         subjects.expect(
             not gone,
             expected=f"{Path(path).name}, fresh when cleanup ran, stays",
             observed=f"{Path(path).name} was deleted",
-            at=cleaning,
+            subject=cleaning,
         )
 
 
 @check("LRO-CLN-03")
 def test_many_fresh_files_stay(cleanup: Cleanup, subjects: Subjects) -> None:
-    """A call deletes no fresh files, however many there are."""
+    """A call does not delete files whose TTL has not passed, however many files there are."""
     crowd = cleanup.crowd
     if crowd is None or crowd.call.outcome != "offloaded":
         raise NotObserved(cleanup.reason or "no file was written to a folder with many other files")
@@ -231,7 +235,7 @@ def test_many_fresh_files_stay(cleanup: Cleanup, subjects: Subjects) -> None:
         not crowd.gone,
         expected=f"{crowd.files} files younger than a minute all stay when one more is written",
         observed=f"{len(crowd.gone)} of them were deleted",
-        at=crowd,
+        subject=crowd,
     )
 
 
@@ -239,7 +243,7 @@ def test_many_fresh_files_stay(cleanup: Cleanup, subjects: Subjects) -> None:
 def test_files_of_earlier_processes_are_deleted(
     survey: Survey, cleanup: Cleanup, defaults: Defaults, subjects: Subjects
 ) -> None:
-    """Cleanup scans the folder: expired files of earlier processes are deleted too."""
+    """Cleanup scans the folder, so that expired files of earlier server processes are deleted, too."""
     cleanings = [c for c in (cleanup.set_ttl, defaults.cleaning) if c is not None]
     scans = any(p.gone for c in cleanings for p in c.planted)
     if not scans and not (cleanup.own is not None and cleanup.own.gone):
@@ -248,13 +252,13 @@ def test_files_of_earlier_processes_are_deleted(
             "own expired files under a short one"
         )
     if not scans and cleanup.own is not None and cleanup.own.aged_gone:
-        # a server that cleans up by itself, at intervals that grow with the TTL, has perhaps not done so yet under the
-        # longer TTLs
+        # A server may clean up by itself, at intervals that grow with the TTL. Under the longer TTLs, it has perhaps
+        # not cleaned up yet.
         subjects.expect(
             holds=True,
             expected=f"an old file of an earlier process is deleted, with ttl_seconds = {cleanup.own.ttl_s}",
             observed="the file was deleted",
-            at=cleanup.own,
+            subject=cleanup.own,
         )
         return
     undeleted = undeleted_operations(cleanup, defaults)
@@ -262,7 +266,7 @@ def test_files_of_earlier_processes_are_deleted(
         if scans and cleaning.ttl_s is not None and not any(p.gone for p in cleaning.planted):
             subjects.not_observed("the server cleans up, but not by the TTL that was set (LRO-CFG-03)")
             continue
-        for old in (p for p in cleaning.planted if _old(p) and p.operation not in undeleted):
+        for old in (p for p in cleaning.planted if _is_very_old(p) and p.operation not in undeleted):
             if not old.gone and (cleaning.stuck or stopped(cleanup)):
                 subjects.not_observed(
                     _STOPPED if stopped(cleanup) else "younger files were found and deleted (LRO-CLN-01)"
@@ -272,14 +276,13 @@ def test_files_of_earlier_processes_are_deleted(
                 old.gone,
                 expected=f"{old.path.name}, a file of an earlier process that is 40 days old, is deleted",
                 observed=f"{old.path.name} is still there{_why_foreign_files(old.operation, survey)}",
-                at=cleaning,
+                subject=cleaning,
             )
 
 
 def _why_foreign_files(operation: str, survey: Survey) -> str:
-    """The reason why files of an operation that the server does not have must be deleted, too.
-
-    Empty if the server has the operation.
+    """Part of a message. If the server does not have an operation, this is the reason why it nevertheless has to delete
+    files of this operation. Empty if the server has the operation.
     """
     if operation in survey.operations:
         return ""
@@ -293,13 +296,13 @@ def _why_foreign_files(operation: str, survey: Survey) -> str:
 def test_ttl_setting(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
     """ttl_seconds takes effect.
 
-    With a TTL of two days, a one-day-old file stays and a four-day-old file is deleted. With a TTL of 2 s, the server's
+    If ttl_seconds is two days, a one-day-old file stays and a four-day-old file is deleted. If it is 2 s, the server's
     own files are deleted. If the server does not start with these values, other TTLs are tried.
     """
     if cleanup.reason is not None:
         raise NotObserved(cleanup.reason)
-    only_here = _only_under_set_ttl(cleanup, defaults)
-    if cleanup.set_ttl is not None and cleanup.set_ttl.takes_fresh and not only_here:
+    only_under_set_ttl = _only_under_set_ttl(cleanup, defaults)
+    if cleanup.set_ttl is not None and cleanup.set_ttl.takes_fresh and not only_under_set_ttl:
         raise NotObserved(_FRESH_TOO)
     others_clean = any(p.gone for c in (cleanup.set_ttl, defaults.cleaning) if c is not None for p in c.planted)
     own = None if undeleted_operations(cleanup, defaults) else cleanup.own
@@ -308,16 +311,17 @@ def test_ttl_setting(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -
             own.gone,
             expected=f"with ttl_seconds = {own.ttl_s} the server's own file is gone after cleanup",
             observed=f"still there {own.waited_s:.1f} s later",
-            at=own,
+            subject=own,
         )
-    cleaning = _require_age_based(cleanup.set_ttl, cleanup, though_fresh_go=only_here)
-    _by_ages(cleaning, cleanup, defaults, subjects)
-    if only_here:
-        _fresh_stay(cleaning, subjects)
+    cleaning = _require_age_based(cleanup.set_ttl, cleanup, accept_deletion_of_fresh_files=only_under_set_ttl)
+    _expect_deletion_by_age(cleaning, cleanup, defaults, subjects)
+    if only_under_set_ttl:
+        _expect_fresh_files_stay(cleaning, subjects)
 
 
 def stopped(cleanup: Cleanup) -> bool:
-    """Return whether an unrelated entry in the folder kept cleanup from deleting expired files (LRO-CLN-01)."""
+    """Return whether cleanup did not delete expired files because there was an unrelated entry in the folder
+    (LRO-CLN-01)."""
     return cleanup.own is not None and cleanup.own.gone and bool(cleanup.own.stopped_by)
 
 
@@ -327,63 +331,68 @@ _STOPPED = "cleanup stops at an unrelated entry in the folder (LRO-CLN-01)"
 def _only_under_set_ttl(cleanup: Cleanup, defaults: Defaults) -> bool:
     """Return whether files are deleted too early under the TTL that was set, but not under the default TTL.
 
-    Then the setting is wrong (LRO-CFG-03); otherwise it is a failure of LRO-CLN-03.
+    If so, the cause is the setting, which is judged by LRO-CFG-03. Otherwise, files that are deleted too early are
+    judged by LRO-CLN-03.
     """
-    usual, here = defaults.cleaning, cleanup.set_ttl
-    if here is None or usual is None or usual.takes_fresh:
+    default_cleaning, set_cleaning = defaults.cleaning, cleanup.set_ttl
+    if set_cleaning is None or default_cleaning is None or default_cleaning.takes_fresh:
         return False
-    if not all(any(p.gone for p in cleaning.planted) for cleaning in (here, usual)):
+    if not all(any(p.gone for p in cleaning.planted) for cleaning in (set_cleaning, default_cleaning)):
         return False
-    return here.takes_fresh or any(p.gone and not p.near and not _due(p, here) for p in here.planted)
+    return set_cleaning.takes_fresh or any(
+        p.gone and not p.near and not _has_expired(p, set_cleaning) for p in set_cleaning.planted
+    )
 
 
 def goes_by_age(cleaning: Cleaning | None) -> bool:
-    """Return whether exactly the files older than the TTL were deleted; files whose age is near the TTL are ignored."""
+    """Return whether the files older than the TTL were deleted and the others were not. Files whose age is near the TTL
+    are ignored. False if there was no cleanup."""
     if cleaning is None:
         return False
-    return all(p.gone == _due(p, cleaning) for p in cleaning.planted if not p.near)
+    return all(p.gone == _has_expired(p, cleaning) for p in cleaning.planted if not p.near)
 
 
-def _ttl(cleaning: Cleaning) -> int:
+def _ttl_in_force(cleaning: Cleaning) -> int:
     return HOUR if cleaning.ttl_s is None else cleaning.ttl_s
 
 
-def _due(planted: Planted, cleaning: Cleaning) -> bool:
-    return planted.age_s > _ttl(cleaning)
+def _has_expired(planted: Planted, cleaning: Cleaning) -> bool:
+    return planted.age_s > _ttl_in_force(cleaning)
 
 
-def _old(planted: Planted) -> bool:
+def _is_very_old(planted: Planted) -> bool:
     return planted.age_s >= OLD_S
 
 
 def undeleted_operations(cleanup: Cleanup, defaults: Defaults) -> frozenset[str]:
-    """Operations whose files are never deleted, however old, although files of other operations are.
+    """Operations whose files are never deleted, however old, although files of other operations are deleted.
 
-    Neither the age of the files nor the scan of the folder explains that, so it is a failure of LRO-CLN-01.
+    The age of the files cannot be the cause, and the scan of the folder cannot be the cause, so this is a failure of
+    LRO-CLN-01.
     """
     cleanings = [c for c in (cleanup.set_ttl, defaults.cleaning) if c is not None]
-    old = [p for c in cleanings for p in c.planted if _old(p)]
+    old = [p for c in cleanings for p in c.planted if _is_very_old(p)]
     gone = {p.operation for p in old if p.gone}
     left = {operation_of(Path(p).name) for p in cleanup.own.left} if cleanup.own is not None else set[str]()
     return frozenset(left & {p.operation for p in old} - gone if gone else ())
 
 
-def _by_ages(cleaning: Cleaning, cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
-    undeleted, ttl_s = undeleted_operations(cleanup, defaults), _ttl(cleaning)
-    for planted in (p for p in cleaning.planted if not _old(p) and not p.near):
-        goes = _due(planted, cleaning)
+def _expect_deletion_by_age(cleaning: Cleaning, cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
+    undeleted, ttl_s = undeleted_operations(cleanup, defaults), _ttl_in_force(cleaning)
+    for planted in (p for p in cleaning.planted if not _is_very_old(p) and not p.near):
+        must_go = _has_expired(planted, cleaning)
         if planted.operation in undeleted:
             subjects.not_observed("files of this operation are never deleted (LRO-CLN-01)")
             continue
-        if goes and not planted.gone and stopped(cleanup):
+        if must_go and not planted.gone and stopped(cleanup):
             subjects.not_observed(_STOPPED)
             continue
         subjects.expect(
-            planted.gone == goes,
+            planted.gone == must_go,
             expected=f"with a TTL of {ttl_s} s, a file that is {planted.age_s} s old "
-            + ("is deleted" if goes else "stays"),
+            + ("is deleted" if must_go else "stays"),
             observed=f"{planted.path.name} {'was deleted' if planted.gone else 'is still there'}",
-            at=cleaning,
+            subject=cleaning,
         )
 
 
@@ -392,14 +401,16 @@ _FRESH_TOO = "fresh files are deleted too, so age-based deletion cannot be judge
 _NO_CLEANUP = "no cleanup could be observed under a TTL that this check examines"
 
 
-def _require_age_based(cleaning: Cleaning | None, cleanup: Cleanup, *, though_fresh_go: bool = False) -> Cleaning:
-    """Return the cleaning if it shows how files are deleted by age; otherwise raise `NotObserved`.
+def _require_age_based(
+    cleaning: Cleaning | None, cleanup: Cleanup, *, accept_deletion_of_fresh_files: bool = False
+) -> Cleaning:
+    """Return *cleaning* if it shows which files are deleted because of their age; otherwise raise `NotObserved`.
 
-    If it also deleted fresh files, it is returned only if *though_fresh_go*.
+    If the cleaning also deleted fresh files, it is returned only if *accept_deletion_of_fresh_files* is true.
     """
     if cleaning is None:
         raise NotObserved(cleanup.nothing_planted or _NO_CLEANUP)
-    if cleaning.takes_fresh and not though_fresh_go:
+    if cleaning.takes_fresh and not accept_deletion_of_fresh_files:
         raise NotObserved(_FRESH_TOO)
     if not any(p.gone for p in cleaning.planted):
         raise NotObserved(
@@ -414,8 +425,8 @@ def test_expiry_event_is_emitted(
     cleanup: Cleanup, defaults: Defaults, fallback: Fallback | None, edition: Edition, subjects: Subjects
 ) -> None:
     """An OffloadFileExpired event is emitted for each deleted file."""
-    # if an event of another kind was seen, the suite is watching the right channel
-    watched = fallback is not None and any(f.events for f in fallback.failing)
+    # If the suite has seen an event about a failed write, it is watching the channel on which the server emits events.
+    channel_is_known = fallback is not None and any(f.events for f in fallback.failing)
     for cleaning in (cleanup.set_ttl, defaults.cleaning):
         if cleaning is None:
             if cleanup.nothing_planted is not None:
@@ -426,18 +437,18 @@ def test_expiry_event_is_emitted(
             subjects.not_observed("none of the planted files was deleted")
             continue
         events = cleaning.events if edition.named_events else (*cleaning.events, *cleaning.other_lines)
-        if not events and not cleaning.events_observable and not watched:
+        if not events and not cleaning.events_observable and not channel_is_known:
             subjects.not_observed(
                 "no event was seen, but the suite may not be watching the right channel (profile: events)"
             )
             continue
         channels = Counter(e.partition(": ")[0] for e in events for _ in range(times(EXPIRED, e, gone)))
-        most = max(channels.values(), default=0)
+        most_events = max(channels.values(), default=0)
         subjects.expect(
-            most >= len(gone),
+            most_events >= len(gone),
             expected=f"an {'OffloadFileExpired ' if edition.named_events else ''}event for each of {', '.join(gone)}",
-            observed=counted(most, "event"),
-            at=cleaning,
+            observed=counted(most_events, "event"),
+            subject=cleaning,
         )
 
 
@@ -445,44 +456,45 @@ def test_expiry_event_is_emitted(
 def test_no_expiry_event_for_retained_files(
     survey: Survey, cleanup: Cleanup, defaults: Defaults, subjects: Subjects
 ) -> None:
-    """No OffloadFileExpired event names a file that is still there, and none is emitted while no file has expired."""
+    """No OffloadFileExpired event names a file that still exists, and no such event is emitted as long as no file has
+    expired."""
     emitting = [c for c in (cleanup.set_ttl, defaults.cleaning) if c and c.events and any(p.gone for p in c.planted)]
     for cleaning in emitting:
-        there = cleaning.premature
+        existing_files = cleaning.premature
         subjects.expect(
-            not there,
+            not existing_files,
             expected="OffloadFileExpired events for deleted files only",
-            observed=f"an event for {there[0]}, which was still there" if there else "no other event",
-            at=cleaning,
+            observed=f"an event for {existing_files[0]}, which was still there" if existing_files else "no other event",
+            subject=cleaning,
         )
-    false = events_in(survey, "OffloadFileExpired")
-    if (false or emitting) and survey.files and all(c.output_dir is not None for c in survey.files):
+    unjustified = events_in(survey, "OffloadFileExpired")
+    if (unjustified or emitting) and survey.files and all(c.output_dir is not None for c in survey.files):
         subjects.expect(
-            not false,
+            not unjustified,
             expected="no OffloadFileExpired event, since every file is a few seconds old and the TTL is the default",
-            observed=show(false[0], 200) if false else "no such event",
-            at=survey.files[0],
+            observed=show(unjustified[0], 200) if unjustified else "no such event",
+            subject=survey.files[0],
         )
     subjects.not_observed(
         "an event reports a deletion, which may have been due: the suite set no output folder, or could read no file"
-        if false
+        if unjustified
         else "no event that reports a deletion was seen"
     )
 
 
 @check("LRO-HARD-04")
 def test_nothing_else_is_deleted(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
-    """Cleanup deletes neither files with other names nor subfolders and their files, however old."""
-    _decoys(cleanup, defaults, ("name", "folder", "subfolder"), subjects)
+    """Cleanup leaves files with other names alone, and also subfolders and the files in them, however old they are."""
+    _expect_decoys_stay(cleanup, defaults, ("name", "folder", "subfolder"), subjects)
 
 
 @check("LRO-HARD-05")
 def test_links_are_not_followed(cleanup: Cleanup, defaults: Defaults, subjects: Subjects) -> None:
     """Cleanup does not delete the target of a symbolic link, even if the link has the name of an offloaded file."""
-    _decoys(cleanup, defaults, ("symlink",), subjects)
+    _expect_decoys_stay(cleanup, defaults, ("symlink",), subjects)
 
 
-def _decoys(cleanup: Cleanup, defaults: Defaults, kinds: tuple[str, ...], subjects: Subjects) -> None:
+def _expect_decoys_stay(cleanup: Cleanup, defaults: Defaults, kinds: tuple[str, ...], subjects: Subjects) -> None:
     for cleaning in (cleanup.set_ttl, defaults.cleaning):
         if cleaning is None:
             subjects.not_observed(cleanup.nothing_planted or _NO_CLEANUP)
@@ -497,13 +509,13 @@ def _decoys(cleanup: Cleanup, defaults: Defaults, kinds: tuple[str, ...], subjec
                 not decoy.gone,
                 expected=f"{json.dumps(decoy.path.name)} ({decoy.kind}) is left alone",
                 observed=f"{json.dumps(decoy.path.name)} was deleted",
-                at=cleaning,
+                subject=cleaning,
             )
 
 
 @check("LRO-HARD-04")
 def test_any_other_name_stays(sweeps: Sweeps, subjects: Subjects) -> None:
-    """Cleanup leaves alone every file whose name does not match the pattern."""
+    """Cleanup leaves a file alone if its name does not match the pattern of names of offloaded files."""
     for sweep in (*sweeps.smallest, *sweeps.sweeps):
         if not sweep.worked:
             subjects.not_observed(_NO_SWEEP)
@@ -515,7 +527,7 @@ def test_any_other_name_stays(sweeps: Sweeps, subjects: Subjects) -> None:
             not gone,
             expected=f"{show(gone[0])} is left alone" if gone else "",
             observed=f"{show(gone[0])} was deleted" if gone else "",
-            at=sweep,
+            subject=sweep,
         )
 
 
@@ -527,17 +539,17 @@ def test_folder_may_have_any_name(folders: Folders, cleanup: Cleanup, subjects: 
             "cleanup of a folder with an awkward name was not tried: no trigger other than a restart is known, or no "
             "file that could be copied was written there"
         )
-    usual = cleanup.set_ttl
-    if usual is None or usual.trigger is None or not any(p.gone for p in usual.planted):
+    usual_cleaning = cleanup.set_ttl
+    if usual_cleaning is None or usual_cleaning.trigger is None or not any(p.gone for p in usual_cleaning.planted):
         not_triggered = "no cleanup of another folder could be triggered soon after the server had started"
-        raise NotObserved((usual is None and cleanup.nothing_planted) or not_triggered)
+        raise NotObserved((usual_cleaning is None and cleanup.nothing_planted) or not_triggered)
     if folders.swept.worked and cleanup.own is None:
         raise NotObserved("the expiry of the server's own files was not observed")
     subjects.expect(
         folders.swept.worked,
         expected=f"an expired file in the folder {AWKWARD} is deleted, as in other folders",
         observed="the file is still there",
-        at=folders.swept,
+        subject=folders.swept,
     )
 
 
@@ -559,7 +571,7 @@ def test_any_age_by_the_ttl(sweeps: Sweeps, cleanup: Cleanup, subjects: Subjects
             wrong is None,
             expected=f"with a TTL of {sweeps.ttl_s} s, a file that is {age} s old {'stays' if gone else 'is deleted'}",
             observed="the file was deleted" if gone else "the file is still there",
-            at=sweep,
+            subject=sweep,
         )
 
 
@@ -567,14 +579,14 @@ def test_any_age_by_the_ttl(sweeps: Sweeps, cleanup: Cleanup, subjects: Subjects
 def test_any_age_at_any_step(
     explored: Explored, sweeps: Sweeps | None, defaults: Defaults | None, edition: Edition, subjects: Subjects
 ) -> None:
-    """The default TTL decides whether a file is deleted, whatever its age, and whatever was called, failed or restarted
-    before."""
+    """The default TTL decides whether a file is deleted, whatever its age. Earlier calls, failed writes and restarts
+    make no difference."""
     if defaults is not None:
         require_default(defaults.preset, "ttl_seconds")
     if sweeps is not None and any(wrong_by_age(s, sweeps.ttl_s) for s in sweeps.smallest):
         raise NotObserved("files of some ages are deleted or kept wrongly under a TTL that was set, too (LRO-CFG-03)")
     ttl_s = edition.default_ttl_seconds
-    for sweep, at in explored_sweeps(explored):
+    for sweep, step in explored_sweeps(explored):
         if not sweep.worked:
             subjects.not_observed(_NO_SWEEP)
             continue
@@ -587,23 +599,24 @@ def test_any_age_at_any_step(
             expected=f"with the default TTL of {ttl_s} s, a file that is {age} s old "
             + ("stays" if gone else "is deleted"),
             observed="the file was deleted" if gone else "the file is still there",
-            at=at,
+            subject=step,
         )
 
 
 @check("LRO-CLN-03")
 def test_fresh_files_stay_at_any_step(explored: Explored, cleanup: Cleanup, subjects: Subjects) -> None:
-    """A fresh file stays when older ones are cleaned up, whatever was called, failed or restarted before."""
+    """A fresh file stays when older files are cleaned up. Earlier calls, failed writes and restarts make no
+    difference."""
     if cleanup.set_ttl is not None and cleanup.set_ttl.takes_fresh:
         raise NotObserved(_FRESH_TOO)
-    for sweep, at in explored_sweeps(explored):
+    for sweep, step in explored_sweeps(explored):
         if sweep.worked:
             name = sweep.own_gone[0] if sweep.own_gone else ""
             subjects.expect(
                 not name,
                 expected=f"{name}, which was written just before, stays",
                 observed=f"{name} was deleted",
-                at=at,
+                subject=step,
             )
         else:
             subjects.not_observed(_NO_SWEEP)
@@ -611,7 +624,7 @@ def test_fresh_files_stay_at_any_step(explored: Explored, cleanup: Cleanup, subj
 
 @check("LRO-CLN-03")
 def test_files_of_a_long_session_stay(explored: Explored, subjects: Subjects) -> None:
-    """The files of a process stay until their TTL has passed, however many results the process offloads."""
+    """The files of a server process stay until their TTL has passed, however many results the process offloads."""
     series = explored.series
     if series is None or not (written := series.calls - (series.call.outcome != "offloaded")):
         raise NotObserved("no further calls of one process were offloaded")
@@ -622,7 +635,7 @@ def test_files_of_a_long_session_stay(explored: Explored, subjects: Subjects) ->
         not series.gone,
         expected=f"{counted(written, 'fresh file')} of one process stay",
         observed=f"{len(series.gone)} of them were deleted: {series.gone[0] if series.gone else ''}",
-        at=series,
+        subject=series,
     )
 
 

@@ -22,35 +22,35 @@ from lro_conformance.trials.folders import AWKWARD, Folders
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.display import counted
 
-SEVERAL = 5
-"""Least number of records in a result that shows whether results are truncated."""
+MIN_RECORDS = 5
+"""Only a result with at least this many records shows whether results are truncated."""
 
 
 @check("LRO-CFG-01")
 def test_disabled_stays_inline(disabled: Disabled, subjects: Subjects) -> None:
-    """With enabled = false every result is inline, however low the threshold, and no file is written."""
+    """With enabled = false, every result is inline and no file is written, even at the lowest threshold."""
     for call in disabled.calls:
         subjects.expect(
             call.outcome == "inline",
             expected=f"{call.operation} inline with enabled = false",
             observed=call.outcome,
-            at=call,
+            subject=call,
         )
     if disabled.calls:
         files = ", ".join(sorted(disabled.listing)[:5])
-        subjects.expect(not files, expected="no file with enabled = false", observed=files, at=disabled.calls[0])
+        subjects.expect(not files, expected="no file with enabled = false", observed=files, subject=disabled.calls[0])
 
 
 @check("LRO-CFG-01")
 def test_disabled_truncates_nothing(disabled: Disabled, inline: Inline, subjects: Subjects) -> None:
-    """With enabled = false a result of several records is not truncated to a threshold of 1."""
+    """With enabled = false, a result of several records is not truncated to fit into a threshold of 1."""
     for call in disabled.calls:
-        usual = inline.again.get(call.operation)
-        there = usual.records or [] if usual is not None else []
-        if len(there) < SEVERAL:
+        enabled_call = inline.again.get(call.operation)
+        enabled_records = enabled_call.records or [] if enabled_call is not None else []
+        if len(enabled_records) < MIN_RECORDS:
             subjects.not_observed(
-                f"{call.operation} returns fewer than {SEVERAL} records at threshold_tokens = {inline.threshold}, so "
-                "there is nothing to compare with"
+                f"{call.operation} returns fewer than {MIN_RECORDS} records at threshold_tokens = {inline.threshold}, "
+                "so there is nothing to compare with"
             )
             continue
         if call.records is None:
@@ -59,8 +59,8 @@ def test_disabled_truncates_nothing(disabled: Disabled, inline: Inline, subjects
         subjects.expect(
             len(call.records) > 1,
             expected=f"{call.operation} with enabled = false has more than one record, whatever the threshold",
-            observed=f"{len(call.records)} of {len(there)} records: {show(call.text, 200)}",
-            at=call,
+            observed=f"{len(call.records)} of {len(enabled_records)} records: {show(call.text, 200)}",
+            subject=call,
         )
 
 
@@ -68,26 +68,27 @@ def test_disabled_truncates_nothing(disabled: Disabled, inline: Inline, subjects
 def test_disabled_keeps_to_the_limit(
     disabled: Disabled, inline: Inline, control: Control | None, subjects: Subjects
 ) -> None:
-    """With enabled = false a call returns no more records than its limit, if it keeps to the limit with LRO on."""
+    """With enabled = false, a call returns at most as many records as its limit says. This is examined only if the call
+    keeps to the limit with LRO on."""
     for pair in (p for p in on_off_pairs(inline, disabled, control) if p.off.records and p.off.limit is not None):
         subjects.expect(
             not pair.ignores_limit,
             expected=f"{pair.off.label} with enabled = false: at most {pair.off.limit} records",
             observed=counted(len(pair.off.records or []), "record"),
-            at=pair.off,
+            subject=pair.off,
         )
 
 
 @check("LRO-CFG-01")
 def test_enabled_offloads(folders: Folders, subjects: Subjects) -> None:
-    """With enabled = true, a result that is offloaded without the setting is offloaded, too."""
+    """With enabled = true, a result is offloaded if it is also offloaded without this setting."""
     offloaded = (c for c in folders.awkward if c.settings.get("enabled") is True and c.outcome == "offloaded")
     for call in (*folders.not_switched_on, *offloaded):
         subjects.expect(
             call.outcome == "offloaded",
             expected=f"{call.operation} is offloaded with enabled = true, as without it",
             observed=call.outcome,
-            at=call,
+            subject=call,
         )
     if not subjects.examined:
         subjects.not_observed(
@@ -112,13 +113,14 @@ def test_no_file_below_the_threshold(survey: Survey, inline: Inline, subjects: S
         not files,
         expected=f"no file if every result is inline (threshold_tokens = {inline.threshold})",
         observed=f"{counted(len(inline.listing), 'file')} in the output folder: {files}",
-        at=Conversation(calls[0].start),
+        subject=Conversation(calls[0].start),
     )
 
 
 @check("LRO-CFG-02")
 def test_threshold_setting(survey: Survey, inline: Inline, subjects: Subjects) -> None:
-    """threshold_tokens takes effect both ways: with 1, two records are offloaded; with a billion, nothing is.
+    """threshold_tokens takes effect in both directions: at 1, two records are offloaded; at a billion, nothing is
+    offloaded.
 
     If the server rejects these values, the lowest and the highest threshold that it accepts are used.
     """
@@ -139,7 +141,7 @@ def test_threshold_setting(survey: Survey, inline: Inline, subjects: Subjects) -
             call.outcome == "offloaded",
             expected=f"{name}: {some} are offloaded at threshold_tokens = {survey.lowest}",
             observed=call.outcome,
-            at=call,
+            subject=call,
         )
     for (name, _), call in inline.whole.items():
         # a token has at least one character, so the number of characters is an upper bound
@@ -150,7 +152,7 @@ def test_threshold_setting(survey: Survey, inline: Inline, subjects: Subjects) -
                 call.outcome == "inline",
                 expected=f"{name}: inline at threshold_tokens = {inline.threshold}",
                 observed=call.outcome,
-                at=call,
+                subject=call,
             )
 
 
@@ -167,8 +169,8 @@ def test_output_dir_setting(
         if not os.path.isabs(call.file.path):
             subjects.not_observed("file_path is not absolute")
             continue
-        below = Path(call.file.real or call.file.path).is_relative_to(call.real_output_dir)
-        subjects.expect(below, expected=f"a file in {call.output_dir}", observed=call.file.path, at=call)
+        is_below = Path(call.file.real or call.file.path).is_relative_to(call.real_output_dir)
+        subjects.expect(is_below, expected=f"a file in {call.output_dir}", observed=call.file.path, subject=call)
 
 
 @check("LRO-CFG-04")
@@ -178,14 +180,15 @@ def test_folder_may_have_any_name(survey: Survey, folders: Folders, subjects: Su
         raise NotObserved(survey.reason_not_set("threshold_tokens"))
     if "output_dir" in survey.fixed:
         raise NotObserved(survey.reason_not_set("output_dir"))
-    # only if an environment variable sets the folder: elsewhere, the profile may have to quote the name
+    # Only calls for which an environment variable sets the folder are examined. If the folder is set in another way,
+    # the profile may have to quote its name.
     calls = [c for c in folders.awkward if any(AWKWARD in value for value in c.start.env.values())]
     for call in (c for c in calls if c.operation in survey.effective and c.outcome in ("inline", "error", "offloaded")):
         subjects.expect(
             call.outcome == "offloaded",
             expected=f"offloaded to the folder {AWKWARD}",
             observed=f"{call.outcome}: {show(call.text, 200)}",
-            at=call,
+            subject=call,
             # a server that writes without output_dir is not hindered by the machine
             despite_hindrance=any(c.outcome == "offloaded" for c in folders.unset),
         )
@@ -199,53 +202,59 @@ def test_folder_may_have_any_name(survey: Survey, folders: Folders, subjects: Su
 
 @check("LRO-CFG-05")
 def test_system_temporary_directory(survey: Survey, folders: Folders, defaults: Defaults, subjects: Subjects) -> None:
-    """With output_dir empty or unset, files are written to the system's temporary directory: TMPDIR, or /tmp."""
+    """If output_dir is empty or unset, files are written to the system's temporary directory: TMPDIR, or /tmp."""
     if "output_dir" in survey.fixed:
         raise NotObserved(survey.reason_not_set("output_dir"))
-    bare = [defaults.bare] if defaults.bare is not None and "output_dir" not in defaults.preset else []
+    bare_calls = [defaults.bare] if defaults.bare is not None and "output_dir" not in defaults.preset else []
     how = "output_dir empty" if folders.refused is None else "output_dir unset"
-    wanted = [(c, folders.real_temps, how) for c in folders.unset]
-    wanted += [(c, defaults.bare_temps, "output_dir unset") for c in bare]
-    filed = [(c, temps, how) for c, temps, how in wanted if c.file is not None and not _astray(survey, c)]
-    for call, temps, how in filed:
+    calls_without_folder = [(c, folders.real_temps, how) for c in folders.unset]
+    calls_without_folder += [(c, defaults.bare_temps, "output_dir unset") for c in bare_calls]
+    offloaded = [
+        (c, temporary_folders, how)
+        for c, temporary_folders, how in calls_without_folder
+        if c.file is not None and not _folder_proves_nothing(survey, c)
+    ]
+    for call, temporary_folders, how in offloaded:
         path, real = (call.file.path, call.file.real) if call.file is not None else ("", None)
         folder = Path(real or path).parent
-        in_cwd = folder == call.start.cwd and folder not in temps  # even if that is in /tmp
+        in_cwd = (
+            folder == call.start.cwd and folder not in temporary_folders
+        )  # even if the working directory is in /tmp
         subjects.expect(
-            bool(set(temps) & {folder, folder.parent}) and not in_cwd,
-            expected=f"with {how}: a file in {temps[0]} (TMPDIR) or /tmp",
+            bool(set(temporary_folders) & {folder, folder.parent}) and not in_cwd,
+            expected=f"with {how}: a file in {temporary_folders[0]} (TMPDIR) or /tmp",
             observed=path,
-            at=call,
+            subject=call,
         )
     if folders.refused is not None:
         subjects.expect(
             holds=False,
             expected="a server that starts with output_dir empty, which is the documented default",
             observed=folders.refused,
-            at=Conversation(folders.refusing) if folders.refusing is not None else None,
+            subject=Conversation(folders.refusing) if folders.refusing is not None else None,
         )
-    elif bare and bare[0].outcome == "offloaded":
+    elif bare_calls and bare_calls[0].outcome == "offloaded":
         for call in (c for c in folders.unset if c.operation in survey.effective and c.outcome in ("inline", "error")):
             subjects.expect(
                 holds=False,
                 expected="offloaded with output_dir empty, as when it is unset",
                 observed=f"{call.outcome}: {show(call.text, 200)}",
-                at=call,
+                subject=call,
                 despite_hindrance=True,  # the same result was written with output_dir unset
             )
-    if not filed:
+    if not offloaded:
         subjects.not_observed("no file with a reliable path was written without output_dir")
 
 
-def _astray(survey: Survey, call: Call) -> bool:
-    """True if a file of the call's operation is outside the folder that was set (LRO-CFG-04), or if no file of this
-    operation could be read."""
-    known = [c for c in survey.files if c.operation == call.operation]
-    return not known or any(
+def _folder_proves_nothing(survey: Survey, call: Call) -> bool:
+    """True if the folder of the call's file proves nothing: a file of the same operation is outside the folder that was
+    set (LRO-CFG-04), or no file of this operation could be read."""
+    calls_of_operation = [c for c in survey.files if c.operation == call.operation]
+    return not calls_of_operation or any(
         c.real_output_dir is not None
         and c.file is not None
         and not Path(c.file.real or "").is_relative_to(c.real_output_dir)
-        for c in known
+        for c in calls_of_operation
     )
 
 
@@ -253,51 +262,53 @@ def _astray(survey: Survey, call: Call) -> bool:
 def test_enabled_by_default(defaults: Defaults, subjects: Subjects) -> None:
     """LRO is on by default: a result that exceeds the default threshold is offloaded."""
     require_default(defaults.preset, "enabled")
-    crossed = [b.offloaded for b in defaults.brackets if b.offloaded is not None]
-    if crossed:
+    offloaded = [b.offloaded for b in defaults.brackets if b.offloaded is not None]
+    if offloaded:
         bare = defaults.bare
         if bare is not None and bare.outcome in ("inline", "offloaded"):
             subjects.expect(
                 bare.outcome == "offloaded",
                 expected="a large result is offloaded without any setting",
                 observed="only once output_dir is set",
-                at=bare,
+                subject=bare,
             )
         return
-    late = next((c for c in defaults.enabled if c.outcome == "offloaded"), None)
-    if late is None:
+    offloaded_once_enabled = next((c for c in defaults.enabled if c.outcome == "offloaded"), None)
+    if offloaded_once_enabled is None:
         raise NotObserved("no result was offloaded under the default threshold, so perhaps none exceeds it")
     subjects.expect(
         holds=False,
         expected="a large result is offloaded without any setting",
         observed="only once enabled = true is set",
-        at=late,
+        subject=offloaded_once_enabled,
     )
 
 
 @check("LRO-CFG-07", optional=("documented",))
 def test_documented_names_take_effect(survey: Survey, documented: Documented | None, subjects: Subjects) -> None:
-    """The documented variables set the threshold and the output folder, even if the server also has other names for
-    these settings."""
+    """The documented environment variables set the threshold and the output folder, even if the server also has other
+    names for these settings."""
     for name in EXAMINED:
-        separate = documented if documented is not None and name in documented.names else None
-        call, fixed = (_small(survey), survey.fixed) if separate is None else (separate.call, separate.fixed)
+        own_server = documented if documented is not None and name in documented.names else None
+        call, fixed = (
+            (_call_for_few_records(survey), survey.fixed) if own_server is None else (own_server.call, own_server.fixed)
+        )
         if name in fixed:
             subjects.not_observed(reason_not_set(name, fixed))
             continue
         if call is None or call.outcome not in ("inline", "offloaded"):
-            trouble = None if separate is None else separate.trouble
-            subjects.not_observed(trouble or "a call for few records returned no result")
+            reason = None if own_server is None else own_server.trouble
+            subjects.not_observed(reason or "a call for few records returned no result")
             continue
         is_set = survey.adjustable if name == "threshold_tokens" else call.output_dir is not None
-        if separate is None and not is_set:
+        if own_server is None and not is_set:
             subjects.not_observed(survey.reason_not_set(name))
             continue
         if name == "output_dir" and (call.outcome != "offloaded" or call.file is None):
             subjects.not_observed("nothing was offloaded with the documented variables, so no file shows the folder")
             continue
         effective = call.outcome == "offloaded" if name == "threshold_tokens" else _is_below_output_dir(call)
-        if not effective and separate is None:
+        if not effective and own_server is None:
             subjects.not_observed("a documented setting has no effect (LRO-CFG-02, LRO-CFG-04)")
             continue
         subjects.expect(
@@ -305,12 +316,12 @@ def test_documented_names_take_effect(survey: Survey, documented: Documented | N
             expected=f"{name} is set by its documented variable, too",
             observed=f"the documented variable of {name} has no effect: "
             + ("a result is inline" if name == "threshold_tokens" else f"the file is {call.path}"),
-            at=call,
+            subject=call,
         )
 
 
-def _small(survey: Survey) -> Call | None:
-    """A call for few records, if possible one that was offloaded."""
+def _call_for_few_records(survey: Survey) -> Call | None:
+    """A call that asked for few records; if there are several, the first that was offloaded. None if there is none."""
     calls = [*survey.minimal_calls.values()]
     return next((c for c in calls if c.outcome == "offloaded"), calls[0] if calls else None)
 

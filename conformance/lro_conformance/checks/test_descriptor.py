@@ -25,7 +25,7 @@ def test_descriptor_fields(documents: Documents, subjects: Subjects) -> None:
             holds=False,
             expected="a descriptor",
             observed="no descriptor: the result names the file, but has no JSON object with a descriptor's fields",
-            at=call,
+            subject=call,
         )
     documents.judge("LRO-DESC-01", subjects, skip=lambda d: "no descriptor" if d.call.lacks_descriptor else None)
 
@@ -50,8 +50,9 @@ def test_summary_count(documents: Documents, subjects: Subjects) -> None:
 
 @check("LRO-DESC-04")
 def test_summary_estimate(documents: Documents, estimates: Estimates, subjects: Subjects) -> None:
-    """The summary's estimated_tokens is E, or E minus the tokens of the descriptor itself."""
-    # if E is unsteady, the cause may be a header that states another number
+    """The summary's estimated_tokens equals the header's estimated_tokens, with or without the descriptor's own tokens
+    subtracted."""
+    # If the same memories do not always have the same estimate, the cause may be that headers state a wrong number.
     documents.judge("LRO-DESC-04", subjects, place="" if estimates.are_steady else STATED_ESTIMATE)
 
 
@@ -69,19 +70,23 @@ def test_top_namespaces(documents: Documents, subjects: Subjects) -> None:
 
 @check("LRO-DESC-07")
 def test_score_range(documents: Documents, subjects: Subjects) -> None:
-    """score_range is null, absent, or two numbers, the lower first. If the file has scores, the numbers match them.
+    """score_range is null, absent, or two numbers, the lower first. If the file has scores, the numbers are the lowest
+    and the highest score.
 
-    Each number may differ by 0.01 from the lowest or highest score. The lowest and the highest confidence will do, too.
+    Each number may differ from the score by 0.01. The lowest and the highest confidence are accepted in place of the
+    scores.
     """
     documents.judge("LRO-DESC-07", subjects)
 
 
 @check("LRO-DESC-07", calls_of=("inline",))
 def test_score_range_is_that_of_the_hits(exchanges: Exchanges, subjects: Subjects) -> None:
-    """If the file has no scores, score_range matches the scores that the same call shows inline.
+    """If the file has no scores, score_range is the lowest and the highest score that the same call shows inline.
 
-    Each number may differ by 0.01. If score_range equals the range of the confidences in the file, for at least three
-    different ranges of one operation and query, it must do so in every file of these.
+    Each number may differ from the score by 0.01. If the scores are not shown inline either, score_range is compared
+    with the confidences of the records. Suppose that for one operation and query, score_range equals the range of the
+    confidences in several files, with at least three different ranges. Then it has to equal the range of the
+    confidences in every file of this operation and query.
     """
     exchanges.judge("LRO-DESC-07", subjects)
 
@@ -114,91 +119,102 @@ def test_schema_describes_the_line(documents: Documents, subjects: Subjects) -> 
 def test_no_records_with_descriptor(exchanges: Exchanges, subjects: Subjects) -> None:
     """The descriptor replaces the records: no record is next to it, and its forms in text and structuredContent agree.
 
-    A record is next to the descriptor if the first 60 characters of its title or content are there, or if the ids of
-    many records are. A descriptor that is cut off in the text does not agree with the one in structuredContent; a
-    sentence that only quotes members of a descriptor is not taken for one. Records next to the descriptor of an inject
-    call are judged by LRO-INJ-04.
+    A record is found next to the descriptor by the first 60 characters of its title or content. The ids of records may
+    not be next to the descriptor, either, if there are more than three and they are more than a quarter of all ids. A
+    descriptor that is cut off in the text does not agree with the descriptor in structuredContent. A sentence in the
+    text that only quotes members of a descriptor does not count as a descriptor. Records next to the descriptor of an
+    inject call are judged by LRO-INJ-04.
     """
     exchanges.judge("LRO-DESC-11", subjects)
 
 
 @check("LRO-DESC-11")
 def test_no_records_in_descriptor(documents: Documents, subjects: Subjects) -> None:
-    """No member of the descriptor has the records in it; a preview of a few is allowed."""
-    beside = "the formatted text of inject is next to its descriptor (LRO-INJ-04)"
+    """No member of the descriptor contains the records. A preview of a few records is allowed."""
+    text_beside_inject = "the formatted text of inject is next to its descriptor (LRO-INJ-04)"
     documents.judge(
         "LRO-DESC-11",
         subjects,
-        skip=lambda d: beside if d.call.operation == "inject" and repeated_record(d.call) is not None else None,
+        skip=lambda d: (
+            text_beside_inject if d.call.operation == "inject" and repeated_record(d.call) is not None else None
+        ),
     )
 
 
-PART = 10
-"""An answer may grow by a tenth of the tokens by which its result grows, and the answer to a very large result may have
-a tenth of its tokens. Here the result is the records in the file, and the answer is what the call returns."""
+# In this check, the result is the records in the file, and the answer is what the call returns.
 
-GROWTH = 200
-"""Tokens by which any answer may be larger than the answer to a smaller result: it may name further namespaces, longer
-numbers, and fields that few records have."""
+RESULT_TOKENS_PER_ANSWER_TOKEN = 10
+"""An answer may grow by one token whenever the result grows by this many tokens. The answer to a very large result may
+have one token for each of this many tokens of the result."""
 
-MOST = 4000
-"""Largest number of tokens of an answer to a result of ten times the default threshold or more. The paper on LRO gives
-a fifth of it as the size of a descriptor (I-45)."""
+ALLOWED_GROWTH_TOKENS = 200
+"""Tokens by which an answer may be larger than the answer to a smaller result, however little the results differ. The
+larger answer may name more namespaces, longer numbers, and fields that few records have."""
 
-LARGER = 4000
-"""Two results are compared if they differ by at least this many tokens. An answer that grows by as many grows by much
-more than `GROWTH` and `PART` allow."""
+MAX_ANSWER_TOKENS = 4000
+"""Maximum number of tokens of an answer, if the result has ten times the default threshold or more. According to the
+paper on LRO, a descriptor has about a fifth of this number of tokens (I-45)."""
+
+MIN_DIFFERENCE_TOKENS = 4000
+"""Two results are compared if they differ by at least this many tokens. If an answer grows as much as such a result, it
+grows much more than `ALLOWED_GROWTH_TOKENS` and `RESULT_TOKENS_PER_ANSWER_TOKEN` allow."""
 
 
 @check("LRO-DESC-15")
 def test_answer_is_compact(survey: Survey, documents: Documents, edition: Edition, subjects: Subjects) -> None:
-    """The answer hardly grows with the result, and is a small part of a very large result.
+    """The answer hardly grows with the result, and is much smaller than a very large result.
 
-    An answer may be 200 tokens larger than the answer to a smaller result, plus a tenth of the difference between the
-    results. If a result has ten times the default threshold or more, its answer has at most a tenth of the result's
-    tokens, and at most 4,000. The larger of content and structured content is counted, at four characters to a token.
-    Answers with records in them are not examined (LRO-DESC-11).
+    The result is the records in the file, and the answer is what the call returns. An answer may have 200 tokens more
+    than the answer to a smaller result, and one more for every ten tokens by which the results differ. If a result has
+    ten times the default threshold or more, the answer may have at most a tenth of the result's tokens, and at most
+    4,000 tokens. Four characters count as one token. Of content and structuredContent, only the larger is counted.
+    Answers that contain records are not examined (LRO-DESC-11).
     """
-    full = {id(d.call) for d in documents.documents if any(map(breaks, d.of("LRO-DESC-11")))}
+    with_records = {id(d.call) for d in documents.documents if any(map(breaks, d.of("LRO-DESC-11")))}
     described = [c for c in survey.files if c.found_descriptor is not None]
-    calls = [c for c in described if id(c) not in full and repeated_record(c) is None]
+    calls = [c for c in described if id(c) not in with_records and repeated_record(c) is None]
     if len(described) < len(survey.files):
         subjects.not_observed("a result names its file without a descriptor (LRO-DESC-01)")
     if len(calls) < len(described):
         subjects.not_observed("an answer has records next to its descriptor or in it (LRO-DESC-11)")
-    for small, large in _sizes(calls):
-        most = cost(small) + GROWTH + (size(large) - size(small)) // PART
-        subjects.expect(
-            cost(large) <= most,
-            expected=f"at most {most} tokens returned for an offloaded result of {size(large)} tokens, "
-            f"because {cost(small)} are returned for a result of {size(small)} tokens",
-            observed=f"{cost(large)} tokens returned",
-            at=large,
+    for small, large in _smallest_and_largest(calls):
+        max_tokens = (
+            answer_tokens(small)
+            + ALLOWED_GROWTH_TOKENS
+            + (result_tokens(large) - result_tokens(small)) // RESULT_TOKENS_PER_ANSWER_TOKEN
         )
-    for call in (c for c in calls if size(c) >= 10 * edition.default_threshold_tokens):
-        most = min(MOST, size(call) // PART)
         subjects.expect(
-            cost(call) <= most,
-            expected=f"at most {most} tokens returned for an offloaded result of {size(call)} tokens",
-            observed=f"{cost(call)} tokens returned",
-            at=call,
+            answer_tokens(large) <= max_tokens,
+            expected=f"at most {max_tokens} tokens returned for an offloaded result of {result_tokens(large)} tokens, "
+            f"because {answer_tokens(small)} are returned for a result of {result_tokens(small)} tokens",
+            observed=f"{answer_tokens(large)} tokens returned",
+            subject=large,
+        )
+    for call in (c for c in calls if result_tokens(c) >= 10 * edition.default_threshold_tokens):
+        max_tokens = min(MAX_ANSWER_TOKENS, result_tokens(call) // RESULT_TOKENS_PER_ANSWER_TOKEN)
+        subjects.expect(
+            answer_tokens(call) <= max_tokens,
+            expected=f"at most {max_tokens} tokens returned for an offloaded result of {result_tokens(call)} tokens",
+            observed=f"{answer_tokens(call)} tokens returned",
+            subject=call,
         )
     if not subjects.examined:
         subjects.not_observed(
-            f"no two results of an operation at the same detail level differ by {LARGER} tokens, and no result has "
-            f"{10 * edition.default_threshold_tokens} or more"
+            f"no two results of an operation at the same detail level differ by {MIN_DIFFERENCE_TOKENS} tokens, and "
+            f"no result has {10 * edition.default_threshold_tokens} or more"
         )
 
 
-def size(call: Call) -> int:
-    """Tokens of the records in a call's file, at four characters to a token; the server's own estimate is ignored."""
+def result_tokens(call: Call) -> int:
+    """Tokens of the records in a call's file. Four characters count as one token; the server's own estimate is not
+    used."""
     return characters(call) // 4
 
 
-def cost(call: Call) -> int:
-    """Tokens of an answer, at four characters to a token: of its content, or of its structured content if that is more.
+def answer_tokens(call: Call) -> int:
+    """Tokens of an answer. Four characters count as one token.
 
-    Clients show the model one of the two.
+    Clients show the model either the content or the structured content, so only the larger of the two is counted.
     """
     result = call.result or {}
     content: object = result.get("content")
@@ -208,15 +224,15 @@ def cost(call: Call) -> int:
     return max(sum(map(len, texts)), len(structured)) // 4
 
 
-def _sizes(calls: list[Call]) -> Iterator[tuple[Call, Call]]:
-    """For each operation and detail level, the calls with the smallest and the largest result, if these differ by
-    `LARGER`."""
+def _smallest_and_largest(calls: list[Call]) -> Iterator[tuple[Call, Call]]:
+    """Yield the calls with the smallest and the largest result of each operation and detail level, if the two results
+    differ by at least `MIN_DIFFERENCE_TOKENS`."""
     groups: dict[tuple[str, str], list[Call]] = {}
     for call in calls:
         groups.setdefault((call.operation, str(call.summary.get("detail"))), []).append(call)
     for group in groups.values():
-        small, large = min(group, key=size), max(group, key=size)
-        if size(large) - size(small) >= LARGER:
+        small, large = min(group, key=result_tokens), max(group, key=result_tokens)
+        if result_tokens(large) - result_tokens(small) >= MIN_DIFFERENCE_TOKENS:
             yield small, large
 
 

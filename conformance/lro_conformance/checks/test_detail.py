@@ -18,7 +18,7 @@ from lro_conformance.trials.survey import Survey
 
 @check("LRO-DET-01")
 def test_light_has_no_content(survey: Survey, documents: Documents, subjects: Subjects) -> None:
-    """A file requested at light detail has no content: the field is absent, null or empty."""
+    """If light detail is requested, the records in the file have no content: the field is absent, null or empty."""
     if not any(o.details for o in survey.operations.values()):
         raise NotApplicable(NO_DETAIL)
     documents.judge("LRO-DET-01", subjects)
@@ -40,18 +40,18 @@ def test_detail_takes_effect(survey: Survey, details: DetailLevels, subjects: Su
             expected=f"{name}: records of the requested level",
             observed=f"{level} detail at every level: "
             + ", ".join(sorted(filled_fields(explicit_calls[-1].file_records))),
-            at=explicit_calls[-1],
+            subject=explicit_calls[-1],
         )
 
 
 @check("LRO-DET-01", calls_of=("inline",))
 def test_file_has_the_requested_fields(survey: Survey, exchanges: Exchanges, subjects: Subjects) -> None:
-    """At each detail level, a file has the fields that the same call returns inline, under MIF's names. No record
-    lacks a field that its memory has in other files at this level.
+    """At each detail level, a file has the fields that the same call returns inline, under the names that MIF gives
+    them. No record lacks a field that the same memory has in other files at this level.
 
-    A field counts as lacking only if other records of the file have it. The comparison with the inline result needs a
-    threshold that can be set and memories with the same ids in every server process. Any other difference in a record's
-    fields is reported under LRO-FILE-10.
+    A field counts as lacking only if other records of the same file have it. The comparison with the inline result is
+    possible only if the threshold can be set and memories have the same ids in every server process. Any other
+    difference in a record's fields is reported under LRO-FILE-10.
     """
     if not any(o.details for o in survey.operations.values()):
         raise NotApplicable(NO_DETAIL)
@@ -59,7 +59,7 @@ def test_file_has_the_requested_fields(survey: Survey, exchanges: Exchanges, sub
 
 
 def _fields_that_differ(one: Record, other: Record) -> set[str]:
-    """Documented fields that only one of two records has."""
+    """Documented fields that are filled in only one of two records."""
     return {
         p[0]
         for p in differences(one, other)
@@ -94,35 +94,42 @@ def _expect_default_level(survey: Survey, operation: str, level: str, subjects: 
     levels = {str(v) for v in reported.values()}
     explicit_call = survey.whole.get((operation, level))
     if explicit_call is not None and explicit_call.file_records:
-        other = next(_differing_fields(call, explicit_call), None)
-        fields = sorted(other[1]) if other is not None else []
+        differing = next(_differing_fields(call, explicit_call), None)
+        fields = sorted(differing[1]) if differing is not None else []
         subjects.expect(
-            other is None,
+            differing is None,
             expected=f"{operation} without a detail level returns the records of {level} detail",
-            observed=f"{_record_label(other[0])} differs from its form at {level} detail in {', '.join(fields)}"
-            if other
+            observed=f"{_record_label(differing[0])} differs from its form at {level} detail in {', '.join(fields)}"
+            if differing
             else "",
-            at=call if other is None else Marked(CallAfterOthers(call), mark_in_file(call, other[0], *fields[:1])),
+            subject=call
+            if differing is None
+            else Marked(CallAfterOthers(call), mark_in_file(call, differing[0], *fields[:1])),
         )
     elif level == "light":
-        full = next((r for r in call.file_records if r.get("content") not in (None, "")), None)
+        record_with_content = next((r for r in call.file_records if r.get("content") not in (None, "")), None)
         subjects.expect(
-            full is None,
+            record_with_content is None,
             expected=f"{operation} without a detail level has no content",
             observed="records have content",
-            at=call if full is None else Marked(CallAfterOthers(call), mark_in_file(call, full, "content")),
+            subject=call
+            if record_with_content is None
+            else Marked(CallAfterOthers(call), mark_in_file(call, record_with_content, "content")),
         )
     if levels and explicit_call is None:
-        subjects.expect(levels == {level}, expected=f"the reported level is {level}", observed=show(reported), at=call)
+        subjects.expect(
+            levels == {level}, expected=f"the reported level is {level}", observed=show(reported), subject=call
+        )
 
 
 def _reported_levels(call: Call) -> dict[str, object]:
-    """The detail levels that the file's header and the summary name."""
+    """The detail levels that are stated by the file's header and by the summary; blank values are left out."""
     return {k: v for k, v in (("header", call.header.get("detail")), ("summary", call.summary.get("detail"))) if v}
 
 
 def _differing_fields(one: Call, other: Call) -> Iterator[tuple[Record, set[str]]]:
-    """Records of *one* that have other fields in *other*, each with the fields that it has in only one of the two."""
+    """Compare the records of two calls by id. Yield each record of *one* that does not have the same fields in *other*,
+    with the fields that it has in only one of the two calls."""
     others = by_id(other.file_records)
     for key, record in by_id(one.file_records).items():
         if key in others and (differing := _fields_that_differ(record, others[key])):

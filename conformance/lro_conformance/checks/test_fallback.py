@@ -1,4 +1,4 @@
-"""Write failure: the operation succeeds with a warning and with whole records that do not exceed the threshold."""
+"""Write failure: the operation succeeds with a warning and with as many whole records as fit within the threshold."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ from lro_conformance.trials.survey import Inline, Survey
 
 @check("LRO-ERR-01")
 def test_operation_succeeds(failed_writes: FailedWrites, subjects: Subjects) -> None:
-    """A result that cannot be written neither fails the call nor ends the server."""
-    _judge_all(_found(failed_writes.failing, succeeds), failed_writes, subjects)
+    """If a result cannot be written, the call still succeeds and the server keeps running."""
+    _judge_all(_judged_by(failed_writes.failing, succeeds), failed_writes, subjects)
     _note_the_rest(failed_writes, subjects)
 
 
@@ -40,22 +40,23 @@ def test_whole_records_within_the_threshold(
 ) -> None:
     """The inline result has as many whole records as fit within threshold_tokens, but not all.
 
-    It may exceed the threshold by 15 % and 16 tokens, because the suite mostly infers the size of records from the E of
-    files; a formatted text may exceed it by 60 % and 200 tokens. A result counts as too small only if it has no
-    records, although the first record of the file has less than a quarter of the threshold. If memories can be stored
-    while the server runs, one call finds a few memories that are several times as large as the others, so that a server
-    which always returns the same number of records does not pass. Not observed if estimates are implausible
-    (LRO-THR-02, LRO-THR-05), or if a low threshold has no effect (LRO-CFG-02).
+    The result may exceed the threshold by 15 % and 16 tokens, because in most cases the suite has to infer the size of
+    records from the estimated_tokens in the headers of files. A formatted text may exceed the threshold by 60 % and 200
+    tokens. A result counts as too small only if it has no records, although the first record of the file has less than
+    a quarter of the threshold. If memories can be stored while the server runs, one call finds a few memories that are
+    several times as large as the others: a server that always returns the same number of records fails then. The check
+    is not observed if the server's estimates are implausible (LRO-THR-02, LRO-THR-05), or if a low threshold has no
+    effect (LRO-CFG-02).
     """
-    found = _found(failed_writes.inline, lambda f: keeps_whole_records(f, survey, estimates, comparison))
+    found = _judged_by(failed_writes.inline, lambda f: keeps_whole_records(f, survey, estimates, comparison))
     _judge_all(found, failed_writes, subjects)
     _note_the_rest(failed_writes, subjects)
 
 
 @check("LRO-ERR-07")
 def test_fallback_is_truncated(failed_writes: FailedWrites, subjects: Subjects) -> None:
-    """The inline result of a failed write has fewer records than the file of the same call had."""
-    _judge_all(_found(failed_writes.inline, has_fewer_records), failed_writes, subjects)
+    """If writing fails, the inline result has fewer records than the file that the same call wrote earlier."""
+    _judge_all(_judged_by(failed_writes.inline, has_fewer_records), failed_writes, subjects)
     _note_the_rest(failed_writes, subjects)
 
 
@@ -63,19 +64,20 @@ def test_fallback_is_truncated(failed_writes: FailedWrites, subjects: Subjects) 
 def test_warning(failed_writes: FailedWrites, inline: Inline, estimates: Estimates, subjects: Subjects) -> None:
     """The response says that offloading failed and that the results are truncated, in any language.
 
-    Text that the same call also returns when nothing has failed is no warning. If the suite does not read the language,
-    the warning is not observed.
+    A text does not count as a warning if the same call also returns it when nothing has failed. The check is not
+    observed if the warning is in a language that the suite does not know.
     """
-    said: dict[int, str] = {}
-    found = _found(failed_writes.inline, lambda f: warns(f, inline, estimates, said))
+    texts: dict[int, str] = {}
+    found = _judged_by(failed_writes.inline, lambda f: warns(f, inline, estimates, texts))
     _judge_all(found, failed_writes, subjects)
     _note_the_rest(failed_writes, subjects)
 
 
 @check("LRO-ERR-05")
 def test_no_dangling_descriptor(failed_writes: FailedWrites, subjects: Subjects) -> None:
-    """No descriptor names a file that was not written, only partly written, or written to a wrong directory."""
-    _judge_all(_found(failed_writes.failing, no_file_rule), failed_writes, subjects)
+    """No descriptor names a file that was not written, was written only in part, or was written to a wrong
+    directory."""
+    _judge_all(_judged_by(failed_writes.failing, no_file_rule), failed_writes, subjects)
     _note_the_rest(failed_writes, subjects)
 
 
@@ -83,7 +85,7 @@ def test_no_dangling_descriptor(failed_writes: FailedWrites, subjects: Subjects)
 def test_offloads_again(
     survey: Survey, failed_writes: FailedWrites, cleanup: Cleanup | None, subjects: Subjects
 ) -> None:
-    """Once writing works again, results are offloaded again, without a warning of a failure.
+    """Once writing works again, results are offloaded again, without a warning that writing failed.
 
     A call after a cleanup that deleted the only file in the folder is examined, too.
     """
@@ -95,8 +97,8 @@ def test_offloads_again(
             call.outcome == "offloaded",
             expected=f"{call.operation} is offloaded after a cleanup that deleted the only file in the folder",
             observed=call.outcome,
-            at=call,
-            # The suite has just written a file to this folder, so "could not write" is no excuse.
+            subject=call,
+            # The suite itself has just written a file to this folder, so the server must be able to write there, too.
             despite_hindrance=True,
         )
 
@@ -105,21 +107,21 @@ def test_offloads_again(
 def test_failure_event_is_emitted(failed_writes: FailedWrites, estimates: Estimates, subjects: Subjects) -> None:
     """An OffloadWriteFailed event with the error's details is emitted for each failed write.
 
-    An error code, or a message of three letters, is enough. The name and the time of the event, the name and arguments
-    of the call, and a path alone are no details of an error. Not observed if none of the server's files is at its
-    `file_path` (LRO-DESC-02).
+    As details, an error code or a message of three letters is enough. The name of the event, its time, the name and the
+    arguments of the call, or a path alone are not enough. The check is not observed if none of the server's files can
+    be found at its `file_path` (LRO-DESC-02).
     """
-    watched = any(f.events for f in failed_writes.failing)
-    known = [f for f in failed_writes.failing if f.events_known]
-    found = _found(known, lambda f: emits_event(f, estimates, watched=watched))
-    announced = [(f, not _is_missed(judged)) for f, judged in found if any(isinstance(j, Judged) for j in judged)]
-    _judge_all(found, failed_writes, subjects, remark=remark_on_announced(announced))
+    events_were_seen = any(f.events for f in failed_writes.failing)
+    with_known_events = [f for f in failed_writes.failing if f.events_known]
+    found = _judged_by(with_known_events, lambda f: emits_event(f, estimates, watched=events_were_seen))
+    announcements = [(f, not _is_missed(judged)) for f, judged in found if any(isinstance(j, Judged) for j in judged)]
+    _judge_all(found, failed_writes, subjects, remark=remark_on_announced(announcements))
     _note_the_rest(failed_writes, subjects)
 
 
 @check("LRO-ERR-04", optional=("failed_writes",))
 def test_no_failure_event_for_success(survey: Survey, failed_writes: FailedWrites | None, subjects: Subjects) -> None:
-    """No OffloadWriteFailed event is emitted if every result was written."""
+    """If every result was written, no OffloadWriteFailed event is emitted."""
     unjustified = events_in(survey, "OffloadWriteFailed")
     emits = failed_writes is not None and any(f.events for f in failed_writes.failing)
     concurrent = [call for call, alone in survey.together if alone.outcome == "offloaded"]
@@ -130,7 +132,7 @@ def test_no_failure_event_for_success(survey: Survey, failed_writes: FailedWrite
             not unjustified,
             expected=f"no OffloadWriteFailed event, as all of {len(survey.files)} results were written",
             observed=show(unjustified[0], 200) if unjustified else "no such event",
-            at=survey.files[0],
+            subject=survey.files[0],
         )
     if failed_writes is not None:
         _note_the_rest(failed_writes, subjects)
@@ -141,7 +143,7 @@ def test_no_failure_event_for_success(survey: Survey, failed_writes: FailedWrite
     )
 
 
-def _found(
+def _judged_by(
     failing: Iterable[Failing], rule: Callable[[Failing], Iterable[Judged | str]]
 ) -> list[tuple[Failing, list[Judged | str]]]:
     return [(one, list(rule(one))) for one in failing]
@@ -160,25 +162,27 @@ def _judge_all(
 ) -> None:
     """Report the findings of a rule on failed writes.
 
-    A failed write that violates the rule is shown with those before it in its process, unless its kind or operation
-    explains the violation (`FailedWrites.in_context`). *remark* is appended to each text that says what was observed.
+    A failed write that violates the rule is shown together with the earlier failed writes in the same process, unless
+    its kind or operation explains the violation (`FailedWrites.in_context`). *remark* is appended to each text that
+    says what was observed.
     """
     missed = {failing.call.identity for failing, judged in found if _is_missed(judged)}
     for failing, judged in found:
-        at = failed_writes.in_context(failing, missed) if failing.call.identity in missed else failing
-        _judge(judged, at, subjects, remark)
+        subject = failed_writes.in_context(failing, missed) if failing.call.identity in missed else failing
+        _judge(judged, subject, subjects, remark)
 
 
-def _judge(found: Iterable[Judged | str], at: Failing | Recovered, subjects: Subjects, remark: str = "") -> None:
+def _judge(found: Iterable[Judged | str], subject: Failing | Recovered, subjects: Subjects, remark: str = "") -> None:
     for one in found:
         if isinstance(one, str):
             subjects.not_observed(one)
         else:
-            subjects.expect(one.holds, expected=one.expected, observed=one.observed + remark, at=at)
+            subjects.expect(one.holds, expected=one.expected, observed=one.observed + remark, subject=subject)
 
 
 def _note_the_rest(failed_writes: FailedWrites, subjects: Subjects) -> None:
-    """Note why failed writes were not examined: the calls failed, or no failure to write could be provoked."""
+    """Note the reason if failed writes were not examined: the calls themselves failed, or the suite could not make
+    writing fail."""
     if any(f.call.outcome in ("error", "no answer") for f in failed_writes.failing):
         subjects.not_observed("a call failed instead of returning a result (LRO-ERR-01)")
     elif not failed_writes.failing:

@@ -1,4 +1,5 @@
-"""Hardening: safety that operators need, although the specification does not require it. It never decides a level."""
+"""Hardening: safety that operators need, although the specification does not require it. The level of a server never
+depends on it."""
 
 from __future__ import annotations
 
@@ -18,9 +19,9 @@ from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
 from lro_spec.filenames import FileName, parse_file_name
 
-NEAR = 2**40
-"""Least difference of the random parts of two ULIDs (numbers of 80 bits) that counts as random. A smaller difference
-occurs by chance about once in 500 billion pairs."""
+MIN_RANDOM_DIFFERENCE = 2**40
+"""The random part of a ULID is a number of 80 bits. If the random parts of two ULIDs differ by less than this, they are
+not random: so small a difference occurs by chance about once in 500 billion pairs."""
 
 
 @check("LRO-HARD-01")
@@ -28,12 +29,12 @@ def test_files_are_private(survey: Survey, subjects: Subjects) -> None:
     """Only its owner may read or write a file: its mode is 0600 or stricter."""
     for call in survey.files:
         mode = (call.file.mode if call.file is not None else None) or 0
-        subjects.expect(not mode & 0o077, expected="mode 0600", observed=f"mode {mode:04o}", at=call)
+        subjects.expect(not mode & 0o077, expected="mode 0600", observed=f"mode {mode:04o}", subject=call)
 
 
 @check("LRO-HARD-02")
 def test_names_cannot_be_guessed(survey: Survey, folders: Folders, edition: Edition, subjects: Subjects) -> None:
-    """The random part of a ULID is random: not a counter from zero, not a constant."""
+    """The random part of a ULID is random. It is not a counter that starts from zero, and not a constant."""
     names = _names(survey.files, edition)
     processes = {n.random: survey.files[0].start.number for n in names}
     for call in (*folders.unset, *folders.awkward):
@@ -42,17 +43,17 @@ def test_names_cannot_be_guessed(survey: Survey, folders: Folders, edition: Edit
                 processes.setdefault(other.random, call.start.number) == call.start.number,
                 expected="different random bits in every process, so that names cannot be predicted",
                 observed=f"{other.ulid} has the random bits of a file of another process",
-                at=call,
+                subject=call,
             )
     for one, other in pairwise(names):
-        apart = abs(int.from_bytes(one.random) - int.from_bytes(other.random))
+        difference = abs(int.from_bytes(one.random) - int.from_bytes(other.random))
         if one.created == other.created:
-            continue  # within a millisecond a ULID may be incremented
+            continue  # ULIDs of the same millisecond may be consecutive numbers
         subjects.expect(
-            apart >= NEAR,
+            difference >= MIN_RANDOM_DIFFERENCE,
             expected="80 random bits, drawn anew in each millisecond",
-            observed=f"{other.ulid} can be predicted from {one.ulid}: its random part differs by {apart}",
-            at=survey.files[-1],
+            observed=f"{other.ulid} can be predicted from {one.ulid}: its random part differs by {difference}",
+            subject=survey.files[-1],
         )
 
 
@@ -67,28 +68,31 @@ def test_recipes_survive_awkward_directories(survey: Survey, folders: Folders, s
     shell."""
     if not any(c.outcome == "offloaded" for c in folders.awkward):
         raise NotObserved("nothing was offloaded to a folder with an awkward name")
-    usual = [c for call in survey.files[:1] for c in commands_of(call)]
-    valid = {c.index for c in usual if c.pipeline and c.pipeline.path == c.call.descriptor.get("file_path")}
+    ordinary_commands = [c for call in survey.files[:1] for c in commands_of(call)]
+    valid_indexes = {
+        c.index for c in ordinary_commands if c.pipeline and c.pipeline.path == c.call.descriptor.get("file_path")
+    }
     for call in folders.awkward:
         path = call.descriptor.get("file_path")
         for command in commands_of(call):
-            if command.index not in valid:
+            if command.index not in valid_indexes:
                 subjects.not_observed(
                     "a recipe is not understood or does not name its file, even in an ordinary folder"
                 )
                 continue
-            named = command.pipeline.path if command.pipeline is not None else None
-            reads = f"nothing ({command.problem})" if named is None else show_path(named)
+            named_path = command.pipeline.path if command.pipeline is not None else None
+            path_that_is_read = f"nothing ({command.problem})" if named_path is None else show_path(named_path)
             subjects.expect(
-                named == path,
+                named_path == path,
                 expected=f"a command that reads only {show_path(path)}",
-                observed=f"{_quoting(command.text, str(path))}; it reads {reads}: {show(command.text, 300)}",
-                at=command,
+                observed=f"{_quoting(command.text, str(path))}; it reads {path_that_is_read}: "
+                f"{show(command.text, 300)}",
+                subject=command,
             )
 
 
 def _quoting(command: str, path: str) -> str:
-    """Description of the mistake in a command's quoting of a path."""
+    """Description of the mistake that a command makes in quoting a path."""
     if f"'{path}" in command:
         return "the path is in single quotes, but the single quote within it is not escaped ('\\'')"
     if f'"{path}' in command:
@@ -98,21 +102,21 @@ def _quoting(command: str, path: str) -> str:
 
 @check("LRO-HARD-06")
 def test_no_temporary_files_remain(survey: Survey, fallback: Fallback, subjects: Subjects) -> None:
-    """The output folder has only files that descriptors name, and a failed write leaves nothing in it."""
+    """The output folder has only files that are named by descriptors, and a failed write leaves nothing in it."""
     if survey.files and survey.files[0].output_dir is not None:
-        left = survey.unnamed
+        unnamed_files = survey.unnamed
         subjects.expect(
-            not left,
+            not unnamed_files,
             expected="in the output folder, only files that a descriptor names",
-            observed=f"files that no descriptor names: {_first_names(left)}",
-            at=survey.files[0],
+            observed=f"files that no descriptor names: {_first_names(unnamed_files)}",
+            subject=survey.files[0],
         )
     for failing in fallback.failing:
         subjects.expect(
             not failing.new_entries,
             expected="no new file in the output folder after a failed write",
             observed=f"new: {_first_names(failing.new_entries)}",
-            at=failing,
+            subject=failing,
         )
 
 
@@ -124,7 +128,7 @@ def _first_names(files: Sequence[str]) -> str:
 
 @check("LRO-HARD-07")
 def test_files_do_not_change(survey: Survey, subjects: Subjects) -> None:
-    """A file is complete when its descriptor is returned, and its bytes do not change later."""
+    """A file is complete when its descriptor is returned. Its bytes do not change later."""
     shared = shared_paths((*survey.offloaded, *(c for c, _ in survey.together)))
     growing = {c.file.path: c for c in survey.unsettled if c.file is not None}
     for settled in survey.files:
@@ -136,5 +140,5 @@ def test_files_do_not_change(survey: Survey, subjects: Subjects) -> None:
             later.problem is None and later.data == call.file.data,
             expected=f"the {len(call.file.data)} bytes that it had when its descriptor was returned",
             observed=later.problem or f"{len(later.data)} different bytes",
-            at=in_shared_file(call, shared, call),
+            subject=in_shared_file(call, shared, call),
         )

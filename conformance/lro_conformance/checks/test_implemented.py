@@ -1,4 +1,4 @@
-"""The server offloads large results at all."""
+"""Whether the server offloads large results at all."""
 
 from __future__ import annotations
 
@@ -12,33 +12,34 @@ from lro_conformance.version import CLIENT_NAME
 def test_should_offload(survey: Survey, subjects: Subjects) -> None:
     """A server of level 2 offloads large results.
 
-    If a server returns no descriptor, it is tried again with `enabled` set to true. If there is reason to expect
-    offloading (the profile names `settings` or `cleanup`, or the server mentions it), a low threshold without effect
-    may only mean that it is set in the wrong way. Then, and if the threshold cannot be set, inline results count as a
-    failure only if one of them surely exceeds the default threshold.
+    If a server returns no descriptor, it is tried again with `enabled` set to true. In two cases, inline results count
+    as a failure only if one of them certainly exceeds the default threshold. The first case is that the threshold
+    cannot be set. The second case is that there is reason to expect offloading, because the profile names `settings` or
+    `cleanup`, or because the server itself mentions offloading: if a low threshold then has no effect, it has perhaps
+    only been set in the wrong way.
     """
-    _offloads(survey, subjects)
+    _expect_offloading(survey, subjects)
 
 
 @check("LRO-IMPL-03")
 def test_must_offload(survey: Survey, subjects: Subjects) -> None:
     """A server of level 3 offloads large results."""
-    _offloads(survey, subjects)
+    _expect_offloading(survey, subjects)
 
 
-def _offloads(survey: Survey, subjects: Subjects) -> None:
+def _expect_offloading(survey: Survey, subjects: Subjects) -> None:
     if survey.implemented is None:
         subjects.not_observed("no call of recall, search or inject shows whether the server offloads")
         return
     subjects.expect(
         survey.implemented,
         expected="a result above the threshold is offloaded to a JSONL file and a descriptor is returned",
-        observed=_observed(survey),
-        at=survey.answered[0] if survey.answered else None,
+        observed=_what_was_observed(survey),
+        subject=survey.answered[0] if survey.answered else None,
     )
 
 
-def _observed(survey: Survey) -> str:
+def _what_was_observed(survey: Survey) -> str:
     claim = f", though {survey.claims[0]}" if survey.claims else ""
     tools = ", ".join(o.tool for o in survey.operations.values())
     if survey.client:

@@ -1,4 +1,5 @@
-"""inject_context: E is computed before budgeting, files are complete, and results below the threshold are formatted."""
+"""inject_context: the estimate is computed before the token budget is applied, files are complete, and results below
+the threshold are formatted as text."""
 
 from __future__ import annotations
 
@@ -23,25 +24,25 @@ from lro_spec.display import counted
 
 @check("LRO-INJ-01")
 def test_text_inline_below_the_threshold(survey: Survey, inline: Inline, subjects: Subjects) -> None:
-    """Below the threshold, inject returns its formatted text, with memories that it found."""
-    _needs_inject(survey)
+    """Below the threshold, inject returns its formatted text, which contains memories that it has found."""
+    _require_inject(survey)
     for call in (c for c in inline.calls if c.operation == "inject" and c.outcome in ("inline", "error")):
-        same = [c for c in survey.files if c.operation == "inject" and c.arguments == call.arguments]
-        ids = frozenset[str]().union(*(c.file_ids for c in same))
-        # a light record may be only an id; other files hold more of the same memories
-        known = [r for c in same for r in c.file_records] + [
+        files_of_same_call = [c for c in survey.files if c.operation == "inject" and c.arguments == call.arguments]
+        ids = frozenset[str]().union(*(c.file_ids for c in files_of_same_call))
+        # At light detail, a record may be only an id. Other files have more fields of the same memories.
+        records_found = [r for c in files_of_same_call for r in c.file_records] + [
             r for c in survey.files for r in c.file_records if id_of(r) in ids
         ]
-        shows_memory = call.outcome == "inline" and (bool(call.records) or mentions_any(call.text, known))
-        have_texts = any(r.keys() & {"title", "summary", "content"} for r in known)
-        if not (shows_memory or have_texts or (known and call.outcome != "inline")):
+        shows_memory = call.outcome == "inline" and (bool(call.records) or mentions_any(call.text, records_found))
+        have_texts = any(r.keys() & {"title", "summary", "content"} for r in records_found)
+        if not (shows_memory or have_texts or (records_found and call.outcome != "inline")):
             subjects.not_observed("no file of the same call shows which memories were found")
             continue
         subjects.expect(
             shows_memory,
             expected="text with at least one of the memories found",
             observed=f"{len(call.text)} characters without any of them" if call.outcome == "inline" else "an error",
-            at=call,
+            subject=call,
         )
 
 
@@ -54,11 +55,11 @@ def test_text_is_that_without_lro(
     control: Control | None,
     subjects: Subjects,
 ) -> None:
-    """Below the threshold, inject's text has every line that it has with LRO off.
+    """Below the threshold, the text of inject has every line that it also has with LRO off.
 
-    Numbers, times and ids in a line may differ. A line that says that LRO is off may be missing.
+    The numbers, times and ids in a line may differ. With LRO on, a line that says that LRO is off may be missing.
     """
-    _needs_inject(survey)
+    _require_inject(survey)
     pairs = on_off_pairs(inline, disabled, control) if disabled is not None else []
     others = [p for p in pairs if p.off.operation != "inject"]
     if any(difference(p, comparison) is not None for p in others if p.off.records is not None) or any(
@@ -80,7 +81,7 @@ def test_text_is_that_without_lro(
             not lost,
             expected=f"the text that inject returns with LRO off: {show(lost[0], 100) if lost else ''}",
             observed=f"{counted(len(lost), 'line')} missing in a text of {len(pair.on[-1].text)} characters",
-            at=pair.at,
+            subject=pair.at,
         )
 
 
@@ -88,13 +89,14 @@ def test_text_is_that_without_lro(
 def test_decided_before_budgeting(
     survey: Survey, edges: Edges, decisions: Mapping[str, Decision], estimates: Estimates, subjects: Subjects
 ) -> None:
-    """Whether inject offloads depends on all memories found, not on the text that is left after budgeting.
+    """Whether inject offloads depends on all memories that it has found, not on the text that is left after the token
+    budget has been applied.
 
-    If two results have nearly the same E, although one has more than two and a half times the characters of the other,
-    inject seems to measure the budgeted text. If inject decides wrongly at its threshold for another reason, only
-    results with different budgets are compared.
+    If two files state nearly the same estimated_tokens, although the records of one have more than two and a half times
+    the characters of the other, inject seems to measure the text after budgeting. If inject decides wrongly at its
+    threshold for another reason, only results with different budgets are compared.
     """
-    _needs_inject(survey)
+    _require_inject(survey)
     for small, large in _budget_pairs(survey):
         if large.estimate and (small.estimate or small.outcome == "inline"):
             subjects.expect(
@@ -102,16 +104,16 @@ def test_decided_before_budgeting(
                 expected=f"the same estimate E = {large.estimate} with any token budget",
                 observed=f"{f'E = {small.estimate}' if small.estimate else 'an inline result'} with a small budget: "
                 "the server seems to measure what is left after budgeting",
-                at=small,
+                subject=small,
             )
-    if (capped := estimates.calls_estimated_at_budget("inject")) is not None:
-        less, more = capped
+    if (calls_at_budget := estimates.calls_estimated_at_budget("inject")) is not None:
+        smaller, larger = calls_at_budget
         subjects.expect(
             holds=False,
-            expected=f"an E that grows with the result: {characters(less)} characters have E = {less.estimate}",
-            observed=f"E = {more.estimate} for {characters(more)} characters: the server seems to measure what is left "
-            "after budgeting",
-            at=more,
+            expected=f"an E that grows with the result: {characters(smaller)} characters have E = {smaller.estimate}",
+            observed=f"E = {larger.estimate} for {characters(larger)} characters: the server seems to measure what is "
+            "left after budgeting",
+            subject=larger,
         )
         return
     rule, edge = decisions.get("inject"), edges.edges.get("inject")
@@ -127,13 +129,13 @@ def test_decided_before_budgeting(
         expected=f"inject is offloaded at threshold {probe.threshold}, because the memories found have "
         f"{edge.estimate} tokens",
         observed=f"returned inline: the server seems to measure {_measured_text(edge)}",
-        at=probe.call,
+        subject=probe.call,
     )
 
 
 def _measured_text(edge: Edge) -> str:
-    """Description of what the server seems to measure. If calls at thresholds just below and above the tokens of the
-    formatted text show that it is this text, these thresholds are named."""
+    """Description of what the server seems to measure. Calls at thresholds just below and just above the tokens of the
+    formatted text can show that the server measures this text. If they do, these thresholds are named."""
     if not compares_the_text(edge) or edge.below_text is None or edge.above_text is None:
         return "what is left after budgeting"
     return (
@@ -142,53 +144,59 @@ def _measured_text(edge: Edge) -> str:
     )
 
 
-SEVERAL = 40
-"""A file of inject with this many memories or more counts as complete if another operation finds the same memories."""
+MIN_MEMORIES = 40
+"""If a file of inject has at least this many memories, and another operation finds the same memories, the file counts
+as complete."""
 
-FEWER = 0.8
+MAX_SHARE_OF_CUT_FILE = 0.8
 """If a file has at most this share of the memories in a file of another detail level, a budget must have cut it."""
 
 
 @check("LRO-INJ-03")
 def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimates, subjects: Subjects) -> None:
-    """The file of inject has all memories found, whatever the token budget and the detail level.
+    """The file of inject has all memories that inject has found, whatever the token budget and the detail level.
 
-    For this, files with different budgets or detail levels are compared, and files of inject with files of other
-    operations for the same word.
+    Files of inject with different budgets or detail levels are compared with each other. They are also compared with
+    files of other operations for the same query.
     """
-    _needs_inject(survey)
+    _require_inject(survey)
     for call in (c for (n, _), c in survey.whole.items() if n == "inject" and c.file_records):
-        short, recalled = estimates.is_cut_short(call), estimates.memories_of_same_recall(call)
-        if short is None:
+        is_cut_short, recalled_memories = estimates.is_cut_short(call), estimates.memories_of_same_recall(call)
+        if is_cut_short is None:
             continue
         subjects.expect(
-            not short and not recalled,
+            not is_cut_short and not recalled_memories,
             expected=f"the file has every memory that E = {call.estimate} counts",
             observed=f"{counted(len(call.file_records), 'memory')}, "
             + (
-                f"but a file of recall has {recalled} at the same E"
-                if recalled and not short
+                f"but a file of recall has {recalled_memories} at the same E"
+                if recalled_memories and not is_cut_short
                 else "far too few for this E"
             ),
-            at=call,
+            subject=call,
         )
     by_level = sorted(
         (c for (n, level), c in survey.whole.items() if n == "inject" and level is not None and c.file_records),
         key=lambda c: len(c.file_ids),
     )
-    least, most = (by_level[0], by_level[-1]) if by_level else (None, None)
-    # An equal number at each level would show nothing: a limit on the number of memories may have cut the set.
-    if least and most and least.file_ids < most.file_ids and len(least.file_ids) <= FEWER * len(most.file_ids):
+    fewest, most = (by_level[0], by_level[-1]) if by_level else (None, None)
+    # If the number of memories is the same at each level, that proves nothing: a limit may have cut the set each time.
+    if (
+        fewest
+        and most
+        and fewest.file_ids < most.file_ids
+        and len(fewest.file_ids) <= MAX_SHARE_OF_CUT_FILE * len(most.file_ids)
+    ):
         subjects.expect(
             holds=False,
-            expected=f"the same {counted(len(most.file_ids), 'memory')} at {least.detail} detail as at {most.detail}",
-            observed=f"{len(least.file_ids)} of them: the file seems to be cut to a budget",
-            at=least,
+            expected=f"the same {counted(len(most.file_ids), 'memory')} at {fewest.detail} detail as at {most.detail}",
+            observed=f"{len(fewest.file_ids)} of them: the file seems to be cut to a budget",
+            subject=fewest,
         )
     pairs = [(small, "with a small budget", large) for small, large in _budget_pairs(survey)]
-    plain = survey.whole.get(("inject", None))
-    if plain is not None and pairs:
-        pairs.append((plain, "without a budget", pairs[0][-1]))
+    without_budget = survey.whole.get(("inject", None))
+    if without_budget is not None and pairs:
+        pairs.append((without_budget, "without a budget", pairs[0][-1]))
     for other, budget, large in pairs:
         is_readable = other.outcome == "offloaded" and other.file is not None and other.file.problem is None
         if is_readable and large.file_records:
@@ -196,16 +204,22 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimate
                 other.file_ids == large.file_ids,
                 expected=f"the same {counted(len(large.file_ids), 'memory')} {budget} as with a large budget",
                 observed=f"{counted(len(other.file_ids), 'memory')}",
-                at=other,
+                subject=other,
             )
     if not subjects.examined:
-        for_word = [
-            c for c in survey.calls if c.query is not None and c.query == survey.word and len(c.file_records) >= SEVERAL
+        calls_for_word = [
+            c
+            for c in survey.calls
+            if c.query is not None and c.query == survey.word and len(c.file_records) >= MIN_MEMORIES
         ]
-        own = next((c for c in for_word if c.operation == "inject"), None)
-        if own is not None and any(c.file_ids == own.file_ids for c in for_word if c.operation != "inject"):
-            expected = f"the {counted(len(own.file_records), 'memory')} that another operation finds by the same word"
-            subjects.expect(holds=True, expected=expected, observed="the same ones", at=own)
+        inject_call = next((c for c in calls_for_word if c.operation == "inject"), None)
+        if inject_call is not None and any(
+            c.file_ids == inject_call.file_ids for c in calls_for_word if c.operation != "inject"
+        ):
+            expected = (
+                f"the {counted(len(inject_call.file_records), 'memory')} that another operation finds by the same word"
+            )
+            subjects.expect(holds=True, expected=expected, observed="the same ones", subject=inject_call)
     if not subjects.examined:
         subjects.not_observed(
             "the tool takes no token budget (profile: operations.inject.budget), and no other operation finds the same "
@@ -216,18 +230,19 @@ def test_file_holds_the_set_before_budgeting(survey: Survey, estimates: Estimate
 @check("LRO-INJ-04")
 def test_text_is_discarded(survey: Survey, exchanges: Exchanges, subjects: Subjects) -> None:
     """When inject is offloaded, its formatted text is not returned next to the descriptor."""
-    _needs_inject(survey)
+    _require_inject(survey)
     if any(repeated_record(c) for c in survey.files if c.operation != "inject"):
         raise NotObserved("other operations also return records next to the descriptor (LRO-DESC-11)")
     exchanges.judge("LRO-INJ-04", subjects)
 
 
 def _budget_pairs(survey: Survey) -> list[tuple[Call, Call]]:
-    """Pairs of calls that differ only in their token budget: with a small budget, and with a large one."""
+    """Pairs of calls that differ only in their token budget: the first has a small budget, the second a large
+    budget."""
     return list(zip(survey.budgets[::2], survey.budgets[1::2], strict=False))
 
 
-def _needs_inject(survey: Survey) -> None:
+def _require_inject(survey: Survey) -> None:
     """Raise `NotApplicable` if the server has no tool for inject."""
     if "inject" not in survey.operations:
         raise NotApplicable("the server lists no tool for inject")

@@ -37,16 +37,16 @@ def test_name_has_a_ulid(documents: Documents, subjects: Subjects) -> None:
 
 @check("LRO-NAME-03", calls_of=("folders", "cleanup"))
 def test_ulid_encodes_creation_time(exchanges: Exchanges, subjects: Subjects) -> None:
-    """The ULID's time is the time at which the file was written, in any time zone, and however long the server has run:
-    a ULID counts milliseconds from 1970 in UTC."""
+    """The ULID's time is the time at which the file was written. It is correct in any time zone, and however long the
+    server has run: a ULID counts milliseconds from 1970 in UTC."""
     exchanges.judge("LRO-NAME-03", subjects)
 
 
 @check("LRO-NAME-03")
 def test_names_sort_by_age(survey: Survey, edition: Edition, subjects: Subjects) -> None:
-    """If a call begins after another has ended, its file has the greater ULID, even within the same second.
+    """If a call begins after another call has ended, its file has the greater ULID, even within the same second.
 
-    Calls less than 20 ms apart are not compared.
+    Two calls are compared only if at least 20 ms lie between the end of the first and the beginning of the second.
     """
     earlier: list[tuple[float, str]] = []
     if len({c.path for c in survey.files}) < len(survey.files):
@@ -57,14 +57,16 @@ def test_names_sort_by_age(survey: Survey, edition: Edition, subjects: Subjects)
         if ulid is None or parse_ulid(ulid) is None:
             subjects.not_observed("the name has no ULID")
             continue
-        before = max((known for ended, known in earlier if ended <= call.started - APART_S), default=None)
-        if before is not None:
+        greatest_earlier_ulid = max(
+            (known for ended, known in earlier if ended <= call.started - APART_S), default=None
+        )
+        if greatest_earlier_ulid is not None:
             subjects.expect(
-                before < ulid.upper(),
-                expected=f"a ULID greater than {before}, the ULID of a call that ended at least "
+                greatest_earlier_ulid < ulid.upper(),
+                expected=f"a ULID greater than {greatest_earlier_ulid}, the ULID of a call that ended at least "
                 f"{APART_S * 1000:.0f} ms earlier",
                 observed=ulid,
-                at=CallInContext(call),
+                subject=CallInContext(call),
             )
         earlier.append((call.ended, ulid.upper()))
 
@@ -76,7 +78,7 @@ server's clock may tick only sixty times a second."""
 
 @check("LRO-NAME-04")
 def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None:
-    """Each call, concurrent calls included, gets a file of its own, with its own result."""
+    """Each call gets a file of its own, which has the result of this call. Concurrent calls do, too."""
     seen: dict[str, Call] = {}
     concurrent = [c for c, _ in survey.together if c.outcome == "offloaded"]
     shared = shared_paths((*survey.offloaded, *concurrent))
@@ -86,24 +88,24 @@ def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None
             path not in seen,
             expected="a file of its own",
             observed=f"the file of another call: {path}",
-            at=in_shared_file(call, seen, CallInContext(call)),
+            subject=in_shared_file(call, seen, CallInContext(call)),
         )
         seen.setdefault(path, call)
     for call, alone in survey.together:
-        is_steady = call.operation not in survey.volatile_operations
-        if is_steady and alone.file_records and call.outcome == "inline" and call.file is None:
+        always_same_records = call.operation not in survey.volatile_operations
+        if always_same_records and alone.file_records and call.outcome == "inline" and call.file is None:
             subjects.expect(
                 holds=False,
                 expected=f"in flight with other calls, {call.label} is offloaded, as it is alone",
                 observed=f"inline: {show(call.text, 200)}",
-                at=Marked(CallInContext(call), None, IN_FLIGHT),
+                subject=Marked(CallInContext(call), None, IN_FLIGHT),
             )
         if not alone.file_records or call.file is None or call.file.problem is not None:
             continue
         if not survey.has_records_of(call, alone) and survey.files_change:
             subjects.not_observed("files change after their calls have returned (LRO-HARD-07)")
             continue
-        others = (
+        difference = (
             "" if len(call.file_records) != len(alone.file_records) else "different ones or with different fields, "
         )
         place = "a shared file" if call.path in shared else "a file of its own"
@@ -111,8 +113,8 @@ def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None
             survey.has_records_of(call, alone),
             expected=f"in flight with other calls, {call.label} has the "
             f"{counted(len(alone.file_records), 'record')} that it has alone",
-            observed=f"{counted(len(call.file_records), 'record')}, {others}in {place}",
-            at=Marked(CallInContext(call), None, SHARED_FILE if shared else IN_FLIGHT),
+            observed=f"{counted(len(call.file_records), 'record')}, {difference}in {place}",
+            subject=Marked(CallInContext(call), None, SHARED_FILE if shared else IN_FLIGHT),
         )
 
 
@@ -124,12 +126,12 @@ def test_no_file_is_reused(exchanges: Exchanges, subjects: Subjects) -> None:
 
 @check("LRO-NAME-04")
 def test_names_of_a_long_session_differ(explored: Explored, subjects: Subjects) -> None:
-    """Each result that a process offloads has a file of its own, however many there are."""
+    """Each result that a server process offloads has a file of its own, however many results the process offloads."""
     if (series := explored.series) is None:
         raise NotObserved("no further calls of one process were made")
     subjects.expect(
         not series.repeated,
         expected=f"{series.calls} names for {series.calls} results of one process",
         observed=f"{series.repeated[0] if series.repeated else ''} is the file of several results",
-        at=Marked(series, None, SHARED_FILE),
+        subject=Marked(series, None, SHARED_FILE),
     )

@@ -40,44 +40,46 @@ def test_output_schema(survey: Survey, subjects: Subjects) -> None:
             wrong is None,
             expected=f"structuredContent valid for the outputSchema of {call.tool}",
             observed=wrong or "",
-            at=call,
+            subject=call,
         )
 
 
 @check("LRO-SCOPE-07")
 def test_task_results_are_offloaded(tasks: Tasks, subjects: Subjects) -> None:
-    """If a call returns a descriptor without a task, it also returns a descriptor as a task."""
-    for one in tasks.calls:
-        if one.direct.outcome != "offloaded" or one.call.outcome in ("error", "no answer"):
+    """If a call that is not made as a task returns a descriptor, the same call made as a task also returns a
+    descriptor."""
+    for task_call in tasks.calls:
+        if task_call.direct.outcome != "offloaded" or task_call.call.outcome in ("error", "no answer"):
             subjects.not_observed(
-                f"{one.call.operation}: the call is not offloaded without a task, or it fails as a task"
+                f"{task_call.call.operation}: the call is not offloaded without a task, or it fails as a task"
             )
             continue
         subjects.expect(
-            one.call.outcome == "offloaded",
-            expected=f"{one.call.label} as a task: a descriptor, as without a task",
-            observed=f"{counted(len(one.call.records or ()), 'record')} inline: {show(one.call.text, 120)}",
-            at=one,
+            task_call.call.outcome == "offloaded",
+            expected=f"{task_call.call.label} as a task: a descriptor, as without a task",
+            observed=f"{counted(len(task_call.call.records or ()), 'record')} inline: {show(task_call.call.text, 120)}",
+            subject=task_call,
         )
 
 
 @check("LRO-PROT-02")
 def test_only_messages_on_stdout(survey: Survey, subjects: Subjects) -> None:
-    """stdout has only JSON-RPC messages of MCP, and each request is answered once."""
+    """The server writes only JSON-RPC messages of MCP to stdout, and answers each request once."""
     for call in survey.calls:
         if call.reply.raw is not None:
             subjects.expect(holds=True, expected="", observed="")
     conversation = Conversation(survey.calls[0].start) if survey.calls else None
     for anomaly in survey.anomalies[:3]:
         expected = "a JSON-RPC message of MCP on each line of stdout"
-        subjects.expect(holds=False, expected=expected, observed=anomaly, at=conversation)
+        subjects.expect(holds=False, expected=expected, observed=anomaly, subject=conversation)
 
 
 @check("LRO-PROT-02")
 def test_only_messages_on_stdout_of_any_server(
     survey: Survey, overall: Overall, wrong_output: Failing | Conversation | None, subjects: Subjects
 ) -> None:
-    """Every server of the run writes only JSON-RPC messages to stdout: under each setting, in failures, in cleanup."""
+    """Every server process of the run writes only JSON-RPC messages to stdout: with each setting, when writing a file
+    fails, and during cleanup."""
     if survey.anomalies:
         subjects.not_observed("the first server already violates this (see the check protocol.only_messages_on_stdout)")
         return
@@ -85,22 +87,22 @@ def test_only_messages_on_stdout_of_any_server(
         not overall.protocol_violations,
         expected=f"only JSON-RPC messages of MCP on the stdout of {counted(overall.starts, 'server')}",
         observed=overall.protocol_violations[0] if overall.protocol_violations else "",
-        at=wrong_output,
+        subject=wrong_output,
     )
 
 
 @check("LRO-PROT-02")
 def test_every_call_is_answered(folders: Folders, disabled: Disabled, subjects: Subjects) -> None:
-    """No query makes the server exit: calls with unusual queries are answered, possibly with an error."""
-    usual = {c.operation: c for c in disabled.nothing}
+    """No query makes the server exit. Calls with unusual queries are answered, possibly with an error."""
+    without_lro = {c.operation: c for c in disabled.nothing}
     # If the same query is answered with LRO off, LRO-THR-07 judges the call with LRO on.
-    calls = [c for c in folders.nothing if usual.get(c.operation) is None or died(usual[c.operation])]
+    calls = [c for c in folders.nothing if without_lro.get(c.operation) is None or died(without_lro[c.operation])]
     for call in (*calls, *folders.unusual_queries, *disabled.nothing):
         subjects.expect(
             not died(call),
             expected=f"an answer to the query {show(call.query)}",
             observed=call.reply.failure.detail if call.reply.failure is not None else "",
-            at=call,
+            subject=call,
         )
 
 
@@ -112,7 +114,7 @@ def test_shape_of_results(survey: Survey, subjects: Subjects) -> None:
         if result is None:
             continue
         wrong = wrong_message("tools/call", result, modern=survey.protocol == MODERN_VERSION)
-        subjects.expect(wrong is None, expected="the shape of MCP's CallToolResult", observed=wrong or "", at=call)
+        subjects.expect(wrong is None, expected="the shape of MCP's CallToolResult", observed=wrong or "", subject=call)
 
 
 @check("LRO-PROT-03")
@@ -123,30 +125,36 @@ def test_shape_of_messages(survey: Survey, subjects: Subjects) -> None:
 
 @check("LRO-PROT-03")
 def test_shape_in_the_other_protocol(survey: Survey, eras: Eras, subjects: Subjects) -> None:
-    """If the server speaks MCP 2026-07-28 as well as an older version, its results and messages under MCP 2026-07-28
-    have the shape that this version defines."""
+    """If the server speaks both MCP 2026-07-28 and an older version, its results and messages under MCP 2026-07-28 have
+    the shape that MCP 2026-07-28 defines."""
     _expect_shapes(eras.messages, True, survey, subjects)
     for call, _ in eras.calls:
         if call.result is not None:
             wrong = wrong_message("tools/call", call.result, modern=True)
-            subjects.expect(wrong is None, expected=f"a result of MCP {eras.protocol}", observed=wrong or "", at=call)
+            subjects.expect(
+                wrong is None, expected=f"a result of MCP {eras.protocol}", observed=wrong or "", subject=call
+            )
 
 
 def _expect_shapes(messages: Iterable[ServerMessage], modern: bool, survey: Survey, subjects: Subjects) -> None:
-    """Expect each message to have the shape that MCP defines; *modern* stands for MCP 2026-07-28."""
+    """Expect each message to have the shape that MCP defines; *modern* is true for MCP 2026-07-28, and
+    false for older versions."""
     conversation = Conversation(survey.calls[0].start) if survey.calls else None
-    for one in messages:
-        wrong = wrong_message(one.kind, one.value, modern=modern)
-        subjects.expect(wrong is None, expected=f"the shape of MCP's {one.kind}", observed=wrong or "", at=conversation)
+    for message in messages:
+        wrong = wrong_message(message.kind, message.value, modern=modern)
+        subjects.expect(
+            wrong is None, expected=f"the shape of MCP's {message.kind}", observed=wrong or "", subject=conversation
+        )
 
 
 @check("LRO-THR-06")
 def test_any_protocol_is_served(eras: Eras, subjects: Subjects) -> None:
-    """A result that is offloaded under one version of MCP is also offloaded under the other."""
+    """If the server speaks both MCP 2026-07-28 and an older version, a result that is offloaded under the older version
+    is also offloaded under MCP 2026-07-28."""
     for call, before in eras.calls:
         subjects.expect(
             call.outcome == "offloaded",
             expected=f"{before.label} is offloaded under MCP {eras.protocol}, as under the older version",
             observed=call.outcome,
-            at=call,
+            subject=call,
         )

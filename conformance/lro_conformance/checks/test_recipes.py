@@ -1,4 +1,4 @@
-"""The ten recipes: each is run on the file, and its output is compared with an independent computation."""
+"""The ten recipes. The suite runs each on the file, and compares the output with a computation of its own."""
 
 from __future__ import annotations
 
@@ -76,7 +76,8 @@ def test_content_search(recipes: Documents, subjects: Subjects) -> None:
 def test_path_is_filled_in(documents: Documents, subjects: Subjects) -> None:
     """Every recipe names the file of its descriptor in place of `{file}`.
 
-    If only the awkward name of a folder makes quoting necessary, a wrongly quoted path is judged by LRO-HARD-03.
+    If the path has to be quoted only because the name of its folder has special characters, quoting is judged by
+    LRO-HARD-03.
     """
     documents.judge("LRO-REC-11", subjects, skip=_awkward_path(documents))
 
@@ -91,27 +92,34 @@ def test_header_is_skipped(recipes: Documents, subjects: Subjects) -> None:
 def test_recipes_are_well_formed(recipes: Documents, subjects: Subjects) -> None:
     """Every recipe has a description and a command, which is a plain pipeline that jq can run.
 
-    The suite understands pipelines of tail, sed, head, cat and jq, and awk, grep or sed where they select lines. In
-    recipes after the tenth it also understands sort, uniq, wc, cut, tr, grep and nl. The file may be given as `< FILE`,
-    by `<(…)` or by `{ read -r _; …; } < FILE`, and variables may be assigned before the pipeline. Recipes with other
-    uses of awk and grep, or with options of jq such as `-R`, are not observed. If a standard purpose has no recipe, the
-    requirement of that purpose fails instead. If only the awkward name of a folder makes quoting necessary, a wrongly
-    quoted path is judged by LRO-HARD-03.
+    The suite understands pipelines of tail, head, cat and jq. It also understands awk, grep and sed in such a pipeline
+    if they select lines. In recipes after the tenth, it also understands sort, uniq, wc, cut, tr, grep and nl. The file
+    may be given as `< FILE`, by `<(…)` or by `{ read -r _; …; } < FILE`, and variables may be assigned before the
+    pipeline. The suite cannot run recipes with other uses of awk and grep, or with options of jq such as `-R`; they do
+    not fail this requirement, but it is then not observed. If there is no recipe at all for one of the purposes in the
+    specification, the requirement of that purpose fails instead. If a path has to be quoted only because the name of
+    its folder has special characters, quoting is judged by LRO-HARD-03.
     """
     recipes.judge("LRO-REC-13", subjects, skip=_awkward_path(recipes))
 
 
 def _awkward_path(documents: Documents) -> Callable[[Document], str | None]:
-    """A function that returns the reason why a document is left to LRO-HARD-03; None for other documents.
+    """Return a function that returns the reason why a document is not examined, or None if the document is examined.
 
-    A document is left to LRO-HARD-03 if its path has to be quoted in a shell, and the path of some other document need
-    not be.
+    A document is not examined if its path has to be quoted in a shell, although the path of some other document does
+    not have to be quoted. LRO-HARD-03 then judges how its path is quoted.
     """
-    usual = any(quote(path) == path for path in (str(one.call.path) for one in documents.documents))
+    some_path_is_plain = any(
+        quote(path) == path for path in (str(document.call.path) for document in documents.documents)
+    )
 
-    def reason(one: Document) -> str | None:
-        path = str(one.call.path)
-        return "LRO-HARD-03 judges how a command quotes an awkward path" if usual and quote(path) != path else None
+    def reason(document: Document) -> str | None:
+        path = str(document.call.path)
+        return (
+            "LRO-HARD-03 judges how a command quotes an awkward path"
+            if some_path_is_plain and quote(path) != path
+            else None
+        )
 
     return reason
 
@@ -124,27 +132,30 @@ def test_recipes_are_deterministic(recipes: Documents, subjects: Subjects) -> No
 
 @check("LRO-REC-13")
 def test_descriptions_stay_with_their_commands(commands: Commands, subjects: Subjects) -> None:
-    """A command's description is not the description of a different command in another descriptor."""
-    known: dict[str, object] = {}
-    for own in _by_text(commands):
-        known = known or {text: one.description for text, one in own.items()}
-        for text, one in own.items():
-            others = [t for t, described in known.items() if described == one.description]
+    """A command's description is not the description of a different command in another descriptor.
+
+    Two descriptors must never give the same description to different commands.
+    """
+    descriptions: dict[str, object] = {}
+    for commands_by_text in _by_text(commands):
+        descriptions = descriptions or {text: command.description for text, command in commands_by_text.items()}
+        for text, command in commands_by_text.items():
+            other_commands = [t for t, described in descriptions.items() if described == command.description]
             subjects.expect(
-                text not in known or not others or text in others,
-                expected=f"{show(known.get(text))}, as in another descriptor, for {show(text, 120)}",
-                observed=f"{show(one.description)}, which the other descriptor has for "
-                f"{show(others[0] if others else '', 120)}",
-                at=one,
+                text not in descriptions or not other_commands or text in other_commands,
+                expected=f"{show(descriptions.get(text))}, as in another descriptor, for {show(text, 120)}",
+                observed=f"{show(command.description)}, which the other descriptor has for "
+                f"{show(other_commands[0] if other_commands else '', 120)}",
+                subject=command,
             )
     if not commands:
         subjects.not_observed("no descriptor has a recipe")
 
 
 def _by_text(commands: Commands) -> list[dict[str, Command]]:
-    """For each descriptor, those of its commands that the suite can parse, by their texts without the path of the
-    file."""
-    found: dict[int, dict[str, Command]] = {}
-    for one in (c for c in commands if c.pipeline is not None):
-        found.setdefault(id(one.call), {})[without_path(one)] = one
-    return list(found.values())
+    """For each descriptor, the commands that the suite can parse. The key of a command is its text without the path of
+    the file."""
+    commands_by_descriptor: dict[int, dict[str, Command]] = {}
+    for command in (c for c in commands if c.pipeline is not None):
+        commands_by_descriptor.setdefault(id(command.call), {})[without_path(command)] = command
+    return list(commands_by_descriptor.values())

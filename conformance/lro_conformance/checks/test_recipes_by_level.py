@@ -57,16 +57,18 @@ def test_fields_are_those_of_the_level(commands: Commands, edition: Edition, sub
         subjects.not_observed("there are no files of two different detail levels")
         return
     for one in (c for c in commands if c.pipeline is not None and c.call.file_records):
-        own = _level(edition, one.call)
-        others = [r for level, found in records.items() if level != own for r in found]
-        foreign = [p for p in fields_of(one) if not _has(records[own], p) and _has(others, p)]
+        level_of_file = _level(edition, one.call)
+        records_of_other_levels = [r for level, found in records.items() if level != level_of_file for r in found]
+        foreign_fields = [
+            p for p in fields_of(one) if not _has(records[level_of_file], p) and _has(records_of_other_levels, p)
+        ]
         subjects.expect(
-            not foreign,
-            expected=f"recipe #{one.index + 1} at level {own}: only fields that records of this level have",
-            observed=f".{'.'.join(foreign[0])}, which only records of another level have: {one.text}"
-            if foreign
+            not foreign_fields,
+            expected=f"recipe #{one.index + 1} at level {level_of_file}: only fields that records of this level have",
+            observed=f".{'.'.join(foreign_fields[0])}, which only records of another level have: {one.text}"
+            if foreign_fields
             else "",
-            at=one,
+            subject=one,
         )
 
 
@@ -77,7 +79,7 @@ def test_no_recipe_names_the_score(recipes: Documents, subjects: Subjects) -> No
 
 
 def fields_of(command: Command) -> Iterator[tuple[str, ...]]:
-    """Paths of the fields that the jq programs of a command refer to, outside of string literals."""
+    """Paths of the fields to which the jq programs of a command refer. String literals are ignored."""
     pipeline = command.pipeline
     for call in (pipeline.jq, *pipeline.more) if pipeline is not None else ():
         yield from field_paths(call.program)

@@ -1,4 +1,7 @@
-"""Threshold detection: which results are offloaded, and by which measure."""
+"""Threshold detection: which results are offloaded, and what is compared with the threshold.
+
+E is the server's own estimate of a result in tokens. The header of the file states it as estimated_tokens.
+"""
 
 from __future__ import annotations
 
@@ -43,29 +46,29 @@ from lro_spec.tokens import LOW
 @check("LRO-SCOPE-01")
 def test_recall_is_offloaded(survey: Survey, subjects: Subjects) -> None:
     """At the lowest threshold, recall's results are offloaded."""
-    _in_scope(survey, "recall", subjects)
+    _expect_offloading(survey, "recall", subjects)
 
 
 @check("LRO-SCOPE-02")
 def test_search_is_offloaded(survey: Survey, subjects: Subjects) -> None:
     """At the lowest threshold, search's results are offloaded."""
-    _in_scope(survey, "search", subjects)
+    _expect_offloading(survey, "search", subjects)
 
 
 @check("LRO-SCOPE-03")
 def test_inject_is_offloaded(survey: Survey, subjects: Subjects) -> None:
     """At the lowest threshold, inject's results are offloaded."""
-    _in_scope(survey, "inject", subjects)
+    _expect_offloading(survey, "inject", subjects)
 
 
 @check("LRO-SCOPE-08")
 def test_list_is_offloaded(survey: Survey, subjects: Subjects) -> None:
     """At the lowest threshold, list's results are offloaded."""
-    _in_scope(survey, "list", subjects)
+    _expect_offloading(survey, "list", subjects)
 
 
-def _in_scope(survey: Survey, operation: str, subjects: Subjects) -> None:
-    """Expect an operation to offload its results; other checks judge at which threshold it does."""
+def _expect_offloading(survey: Survey, operation: str, subjects: Subjects) -> None:
+    """Expect that an operation offloads its results. Other checks judge at which threshold it does so."""
     if operation not in survey.operations:
         listed = matching_tool(operation, [str(t.get("name")) for t in survey.tools])
         if operation in survey.absent and listed not in (None, TOOLS[operation]):
@@ -90,27 +93,27 @@ def _in_scope(survey: Survey, operation: str, subjects: Subjects) -> None:
     large = [c for c in calls if not survey.is_small(c)]
     filled = [c for c in large if c.outcome == "offloaded" or c.records or _is_a_result(c, known) or write_failure(c)]
     if not filled:
-        subjects.not_observed(f"no call of {operation} returned results" + _errors(survey, operation))
+        subjects.not_observed(f"no call of {operation} returned results" + _error_of(survey, operation))
         return
     offloaded = [c for c in filled if c.outcome == "offloaded"]
     if offloaded and not survey.effective:
-        filled = offloaded  # if the threshold cannot be set, small results may be inline at some levels
+        filled = offloaded  # if the threshold cannot be set, results may be small enough to be inline at some levels
     inline = next((c for c in filled if c.outcome == "inline"), None)
     subjects.expect(
         inline is None,
         expected=f"{operation} returns a descriptor whenever its result exceeds the threshold",
         observed=f"{inline.label} was returned inline" if inline is not None else "",
-        at=inline,
+        subject=inline,
     )
 
 
-def _is_a_result(call: Call, known: list[Record]) -> bool:
-    """Return whether a result without records is more than a message such as "No memories match.": it is long, or
-    mentions a known memory."""
-    return call.records is None and (len(call.text) > MAX_MESSAGE_CHARACTERS or mentions_any(call.text, known))
+def _is_a_result(call: Call, memories: list[Record]) -> bool:
+    """Return whether a text without records is a result, and not merely a message such as "No memories match.". It is a
+    result if it is long or mentions one of the *memories*."""
+    return call.records is None and (len(call.text) > MAX_MESSAGE_CHARACTERS or mentions_any(call.text, memories))
 
 
-def _errors(survey: Survey, operation: str) -> str:
+def _error_of(survey: Survey, operation: str) -> str:
     failed = next((c for c in survey.calls if c.operation == operation and c.outcome in ("error", "no answer")), None)
     return "" if failed is None else f": {evidence_of(failed).splitlines()[-1][:300]}"
 
@@ -126,18 +129,20 @@ def test_default_threshold(
     edition: Edition,
     subjects: Subjects,
 ) -> None:
-    """Without a setting, a result of up to the default threshold is inline and a larger result is offloaded.
+    """If no threshold is set, a result of up to the default threshold is inline, and a larger result is offloaded.
 
-    To vary the size of results, the suite uses the tool's limit, up to 4,000 memories. If the tool has no limit, the
-    suite uses queries that find few or many memories and, with a seed tool, stores memories one at a time. If estimates
-    are rounded or vary between identical calls, E may be wrong by 5 %. If each process returns different records, the E
-    of an inline result, which is learned from another process, may be wrong by 25 %.
+    The suite compares the default threshold with E, the estimated_tokens in the header of the file. To vary the size of
+    results, it uses the limit that the tool accepts, up to 4,000 memories. If the tool accepts no limit, the suite uses
+    queries that find few or many memories. If the profile names a tool that stores memories (`seed`), the suite also
+    stores memories one at a time. If estimates are rounded or vary between identical calls, E may be wrong by 5 %. The
+    E of an inline result is known from the same call to another server process. If each process returns different
+    records, this E may be wrong by 25 %.
     """
     require_default(defaults.preset, "threshold_tokens")
     default = edition.default_threshold_tokens
-    crossed = [b for b in defaults.brackets if b.offloaded is not None]
-    late = [c for c in defaults.enabled if c.outcome == "offloaded"]
-    if late:
+    offloading = [b for b in defaults.brackets if b.offloaded is not None]
+    offloaded_once_enabled = [c for c in defaults.enabled if c.outcome == "offloaded"]
+    if offloaded_once_enabled:
         subjects.not_observed("LRO is not on by default, so the default threshold cannot be observed")
         return
     if latches_after_offloading(edges) or contradiction(defaults) is not None:
@@ -149,19 +154,25 @@ def test_default_threshold(
             "reveal the default"
         )
         return
-    for bracket in crossed if len(crossed) > 1 or not defaults.brackets else defaults.brackets:
-        others = comparison is not None and bracket.operation in comparison.reordered
-        varies = others or bracket.operation in survey.volatile_operations or estimates.rounding_step > 1
+    for bracket in offloading if len(offloading) > 1 or not defaults.brackets else defaults.brackets:
+        returns_other_records = comparison is not None and bracket.operation in comparison.reordered
+        varies = returns_other_records or bracket.operation in survey.volatile_operations or estimates.rounding_step > 1
         slack = DRIFT if varies else 0.0
-        _both_sides(bracket, default, subjects, slack=slack, slack_of_inline=OTHER_RECORDS if others else slack)
-    if not crossed:
+        _expect_right_sides(
+            bracket,
+            default,
+            subjects,
+            slack=slack,
+            slack_of_inline=DRIFT_OF_OTHER_RECORDS if returns_other_records else slack,
+        )
+    if not offloading:
         subjects.inconclusive(
             f"no result of more than {default} tokens was offloaded by default ({survey.seed_advice})"
         )
-    elif all(b.inline is None for b in crossed):
+    elif all(b.inline is None for b in offloading):
         subjects.inconclusive(f"no result of {default} tokens or less was seen inline")
-    elif (between := _far_apart(crossed)) is not None:
-        lower, upper = between
+    elif (estimates_far_apart := _far_apart(offloading)) is not None:
+        lower, upper = estimates_far_apart
         subjects.inconclusive(
             f"the largest inline result has {lower:,} tokens and the smallest offloaded result has {upper:,}, too far "
             "apart to show the default between them; to vary the size, name the argument that limits a "
@@ -169,36 +180,41 @@ def test_default_threshold(
         )
 
 
-def _far_apart(crossed: Sequence[Bracket]) -> tuple[int, int] | None:
-    """Tokens of the largest inline result and of the smallest offloaded result, if their ratio exceeds `CLOSE`."""
-    upper = min((size for b in crossed if (size := _size(b)) is not None), default=0)
-    lower = max((b.inline_estimate for b in crossed if b.inline_estimate is not None), default=upper)
-    return (lower, upper) if upper > CLOSE * lower else None
+def _far_apart(brackets: Sequence[Bracket]) -> tuple[int, int] | None:
+    """Tokens of the largest inline result and of the smallest offloaded result, if their ratio exceeds `MAX_RATIO`;
+    otherwise None."""
+    upper = min((size for b in brackets if (size := _offloaded_tokens(b)) is not None), default=0)
+    lower = max((b.inline_estimate for b in brackets if b.inline_estimate is not None), default=upper)
+    return (lower, upper) if upper > MAX_RATIO * lower else None
 
 
-CLOSE = 2
-"""Largest ratio of the smallest offloaded result to the largest inline result that is enough to show the default."""
+MAX_RATIO = 2
+"""Results show the default threshold only if the smallest offloaded result is at most this many times as large as the
+largest inline result."""
 
 
 def contradiction(defaults: Defaults) -> tuple[Bracket, Bracket] | None:
-    """Under the default threshold, a result that stayed inline and a clearly smaller one that was offloaded; None if
-    there are none."""
+    """Under the default threshold, a result that stayed inline, and a clearly smaller result that was offloaded. None
+    if there is no such pair."""
     for a in defaults.brackets:
         for b in defaults.brackets:
-            smaller = _size(b)
+            smaller = _offloaded_tokens(b)
             if a.inline_estimate is not None and smaller is not None and a.inline_estimate > 1.1 * smaller:
                 return a, b
     return None
 
 
-OTHER_RECORDS = 0.25
-"""Share by which E may differ between two results that have equally many records, but not the same ones."""
+DRIFT_OF_OTHER_RECORDS = 0.25
+"""Share by which E may differ between two results with the same number of records, if the records are different."""
 
 
-def _both_sides(bracket: Bracket, default: int, subjects: Subjects, *, slack: float, slack_of_inline: float) -> None:
+def _expect_right_sides(
+    bracket: Bracket, default: int, subjects: Subjects, *, slack: float, slack_of_inline: float
+) -> None:
     """Expect both results of a bracket to be on the right side of the default threshold.
 
-    The E of the offloaded result may be wrong by the share *slack*, that of the inline result by *slack_of_inline*.
+    The E of the offloaded result may be wrong by the share *slack*, and the E of the inline result by the share
+    *slack_of_inline*.
     """
     if bracket.offloaded is not None and bracket.offloaded.estimate is not None:
         above = bracket.offloaded.estimate * (1 + slack) > default
@@ -206,7 +222,7 @@ def _both_sides(bracket: Bracket, default: int, subjects: Subjects, *, slack: fl
             above,
             expected=_by_default(f"{bracket.offloaded.estimate} tokens", default, above=above),
             observed="it was offloaded",
-            at=bracket.offloaded,
+            subject=bracket.offloaded,
         )
     if bracket.inline is None:
         return
@@ -221,7 +237,7 @@ def _both_sides(bracket: Bracket, default: int, subjects: Subjects, *, slack: fl
         below,
         expected=_by_default(described, default, above=not below),
         observed="returned inline",
-        at=bracket.inline,
+        subject=bracket.inline,
     )
 
 
@@ -233,19 +249,19 @@ def _by_default(size: str, default: int, *, above: bool) -> str:
 def test_estimate_is_honest(
     survey: Survey, documents: Documents, estimates: Estimates, exchanges: Exchanges, subjects: Subjects
 ) -> None:
-    """The header's E is 0.6 to 1.8 times the characters of the file's record lines ÷ 4 (± 64 tokens), at the same rate
-    for all operations.
+    """The header's estimated_tokens is 0.6 to 1.8 times the characters of the file's record lines ÷ 4 (± 64 tokens),
+    and all operations count about the same number of tokens per character.
 
-    A wide character or a `\\u` escape may count for up to two tokens. Rates are compared for files with twenty or more
-    records; they may differ by a fifth. Operations whose estimate ignores the detail level or covers only part of the
-    result (LRO-THR-05) are not examined, nor are files that do not have the records of their call (LRO-FILE-09,
-    LRO-FILE-10, LRO-INJ-03).
+    A wide character, such as a CJK character, or a `\\u` escape may count for up to two tokens. The tokens per
+    character of operations are compared by files with twenty or more records; they may differ by a fifth. An operation
+    is not examined if its estimate ignores the detail level or covers only part of the result (LRO-THR-05). A file is
+    not examined if it does not have the records of its call (LRO-FILE-09, LRO-FILE-10, LRO-INJ-03).
     """
     inaccurate = {n for n in survey.operations if estimates.measure_differently(n)}
     covers_a_part = any(estimates.call_estimated_in_part(n) is not None for n in survey.operations)
 
-    def reason_to_skip(one: Document) -> str | None:
-        call = one.call
+    def reason_to_skip(document: Document) -> str | None:
+        call = document.call
         if call.operation in inaccurate:
             return MEASURES_OTHER_RECORDS
         if estimates.is_cut_short(call):
@@ -261,7 +277,7 @@ def test_estimate_is_honest(
             holds=False,
             expected="E is about a quarter of the characters of the record lines",
             observed=f"E is characters ÷ {4 / share:.1f} at every detail level: {call.estimate} for {characters(call)}",
-            at=call,
+            subject=call,
         )
 
     if estimates.unlike is not None:
@@ -271,29 +287,31 @@ def test_estimate_is_honest(
             expected=f"one heuristic for all operations: {other.operation} has E = {other.estimate} for "
             f"{characters(other)} characters",
             observed=f"{one.operation} has E = {one.estimate} for {characters(one)} characters of the same kind",
-            at=one,
+            subject=one,
         )
 
 
 _MAINLY_WIDE = 0.4
-"""Least share of characters of wide scripts in a text that counts as mainly in such a script."""
+"""A text counts as mainly in a wide script, such as CJK, if at least this share of its characters is in wide
+scripts."""
 
 
 @check("LRO-THR-03")
 def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, estimates: Estimates, subjects: Subjects) -> None:
-    """Records in CJK scripts are estimated at 1.2 times characters ÷ 4 or more, since a tokenizer counts at least that.
+    """Records in CJK scripts are estimated at 1.2 times characters ÷ 4 or more, because any tokenizer counts at least
+    as many tokens.
 
-    Only files are examined in which at least 40 % of the characters of the record lines are CJK.
+    A file is examined only if at least 40 % of the characters of its record lines are CJK characters.
     """
     implausible = any(not is_honest(c) for c in survey.files if isinstance(c.estimate, int) and c.file_records)
     if implausible or estimates.fraction is not None:
         raise NotObserved("the estimate of other texts is not plausible, either (LRO-THR-02, LRO-THR-05)")
-    of_records = {id(c): wide_share("".join(strings_in(c.file_records))) for c in seeded.wide if c.estimate}
+    wide_shares = {id(c): wide_share("".join(strings_in(c.file_records))) for c in seeded.wide if c.estimate}
     reason_given = False
-    for call in sorted((c for c in seeded.wide if c.estimate), key=lambda c: of_records[id(c)], reverse=True):
+    for call in sorted((c for c in seeded.wide if c.estimate), key=lambda c: wide_shares[id(c)], reverse=True):
         text = "".join(line.raw.decode("utf-8", "replace") for line in call.file.record_lines) if call.file else ""
         if wide_share(text) < _MAINLY_WIDE:
-            share = of_records[id(call)]
+            share = wide_shares[id(call)]
             if not reason_given:  # later calls have fewer such characters, so their reason would be the same
                 subjects.not_observed(
                     "the file writes CJK characters as \\u escapes, so its text is not mainly CJK"
@@ -302,13 +320,13 @@ def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, estimates: Esti
                 )
             reason_given = True
             continue
-        least = -(-3 * len(text) // 10)
+        min_tokens = -(-3 * len(text) // 10)
         subjects.expect(
-            (call.estimate or 0) >= least,
-            expected=f"an estimate of at least {least} tokens: 1.2 times a quarter of the {len(text)} characters of "
-            f"the records, of which {wide_share(text):.0%} are CJK",
+            (call.estimate or 0) >= min_tokens,
+            expected=f"an estimate of at least {min_tokens} tokens: 1.2 times a quarter of the {len(text)} characters "
+            f"of the records, of which {wide_share(text):.0%} are CJK",
             observed=f"an estimate of {call.estimate} tokens",
-            at=call,
+            subject=call,
         )
 
 
@@ -322,12 +340,12 @@ def test_operation_runs_as_without_lro(
     edition: Edition,
     subjects: Subjects,
 ) -> None:
-    """With LRO on, a result below the threshold has the same records in the same order, with the same values, as the
-    same call returns with LRO off. If all results are texts, no line is missing.
+    """With LRO on, a result below the threshold has the same records as the same call returns with LRO off, in the same
+    order and with the same values. If all results are texts, no line of the text is missing.
 
-    One pair of records in twenty may be reversed, because records that tie may come in any order. Numbers, times and
-    ids in a line may differ. Whether files have the same records as inline results is judged by LRO-FILE-09 and
-    LRO-FILE-10.
+    One pair of records in twenty may be in the reverse order, because records with equal rank may come in any order.
+    Numbers, times and ids in a line of text may differ. LRO-FILE-09 and LRO-FILE-10 judge whether files have the same
+    records as inline results.
     """
     pairs = [] if disabled is None else on_off_pairs(inline, disabled, control)
     if not pairs and not edition.switchable:
@@ -358,7 +376,7 @@ def test_operation_runs_as_without_lro(
             if differing is not None
             else "",
             observed=differing[1] if differing is not None else "",
-            at=pair.at,
+            subject=pair.at,
         )
     for pair in texts_only(pairs):
         lost = pair.lost_lines
@@ -373,17 +391,17 @@ def test_operation_runs_as_without_lro(
             expected=f"{pair.off.label} below the threshold returns the same with LRO on as with LRO off: "
             f"{show(lost[:1], 100)}",
             observed=f"{counted(len(lost), 'line')} of that text missing",
-            at=pair.at,
+            subject=pair.at,
         )
 
 
 @check("LRO-THR-05")
 def test_estimate_follows_detail(survey: Survey, estimates: Estimates, subjects: Subjects) -> None:
-    """E is the estimate of the records at the requested detail level.
+    """The header's estimated_tokens (E) is the estimate of the records at the requested detail level.
 
-    If the characters of two files with the same memories differ by less than 3 %, neither E may exceed the other by
-    more than half. Not observed for a tool without detail levels, or whose records have about the same size at every
-    level.
+    If the numbers of characters of two files with the same memories differ by less than 3 %, one E may be at most one
+    and a half times the other. An operation is not observed if its tool takes no detail level, or if its records have
+    about the same size at every level.
     """
     if not any(o.details for o in survey.operations.values()):
         raise NotApplicable(NO_DETAIL)
@@ -397,12 +415,14 @@ def test_estimate_follows_detail(survey: Survey, estimates: Estimates, subjects:
         if estimates.calls_estimated_at_budget(name) is not None:
             subjects.not_observed(_BUDGETED)
             continue
-        against = estimates.call_ignoring_detail(name)
+        contradicting_calls = estimates.call_ignoring_detail(name)
         subjects.expect(
-            against is None,
+            contradicting_calls is None,
             expected=f"{name}: E follows the size of the records at the requested level",
-            observed="; ".join(map(_size_at_level, against or ())),
-            at=survey.whole[name, None] if against is None else ComparedCall(*against, "at another level of detail"),
+            observed="; ".join(map(_size_at_level, contradicting_calls or ())),
+            subject=survey.whole[name, None]
+            if contradicting_calls is None
+            else ComparedCall(*contradicting_calls, "at another level of detail"),
         )
 
 
@@ -413,18 +433,19 @@ def _size_at_level(call: Call) -> str:
 
 @check("LRO-THR-05")
 def test_estimate_covers_the_whole_set(survey: Survey, estimates: Estimates, subjects: Subjects) -> None:
-    """If E is honest for a few records, it is honest for many: it covers all records of the result, and no others."""
+    """The header's estimated_tokens covers all records of the result and no others: if it is plausible (LRO-THR-02) for
+    results of a few records, it is plausible for results of many records, too."""
     for name in survey.operations:
-        beyond = estimates.estimated_before_limit(name)
-        if beyond is not None:
-            less, more = beyond
+        calls_with_same_estimate = estimates.estimated_before_limit(name)
+        if calls_with_same_estimate is not None:
+            smaller, larger = calls_with_same_estimate
             subjects.expect(
                 holds=False,
-                expected=f"{name}: different E for {counted(len(less.file_records), 'record')} and for "
-                f"{len(more.file_records)}",
-                observed=f"E = {less.estimate} for both limits {less.limit} and {more.limit}: it was computed "
+                expected=f"{name}: different E for {counted(len(smaller.file_records), 'record')} and for "
+                f"{len(larger.file_records)}",
+                observed=f"E = {smaller.estimate} for both limits {smaller.limit} and {larger.limit}: it was computed "
                 "before the limit was applied",
-                at=less,
+                subject=smaller,
             )
         elif estimates.calls_estimated_at_budget(name) is not None:
             subjects.not_observed(_BUDGETED)
@@ -436,7 +457,8 @@ def test_estimate_covers_the_whole_set(survey: Survey, estimates: Estimates, sub
 def test_estimate_covers_stored_memories(
     survey: Survey, seeded: Seeded, estimates: Estimates, subjects: Subjects
 ) -> None:
-    """If E is honest for the server's own memories, it is also honest with memories that the suite has stored."""
+    """If the header's estimated_tokens is plausible (LRO-THR-02) for the server's own memories, it is also plausible
+    for results with memories that the suite has stored."""
     for name in {c.operation for c in seeded.wide}:
         if estimates.calls_estimated_at_budget(name) is not None:
             subjects.not_observed(_BUDGETED)
@@ -448,10 +470,12 @@ def test_estimate_covers_stored_memories(
 
 @check("LRO-THR-05")
 def test_estimate_is_of_the_records(exchanges: Exchanges, subjects: Subjects) -> None:
-    """If E is proportional to the number of characters in nearly all files of an operation, it is so in all of them.
+    """If the header's estimated_tokens is proportional to the number of characters in nearly all files of an operation,
+    it is proportional in all of its files.
 
-    In a file that is an exception, E may be that of an earlier result, or of other records. A server may count an
-    escape as one character or as it is written, and a character outside ASCII as up to two tokens.
+    An exception suggests that the header of the file has the estimate of an earlier result, or of other records. A
+    server may count an escape such as `\\u0041` as one character or as six, and a character outside ASCII as up to two
+    tokens.
     """
     exchanges.judge("LRO-THR-05", subjects)
     if not subjects.examined:
@@ -461,25 +485,26 @@ def test_estimate_is_of_the_records(exchanges: Exchanges, subjects: Subjects) ->
 _BUDGETED = "inject computes E after budgeting (LRO-INJ-02)"
 
 
-def _covers_all(name: str, files: Iterable[Call], part: Call | None, subjects: Subjects) -> None:
-    """Expect that there is no *part*, which is a call whose E covers only some of its records.
+def _covers_all(name: str, files: Iterable[Call], partial: Call | None, subjects: Subjects) -> None:
+    """Expect that *partial* is None. Otherwise, it is a call whose E covers only some of its records.
 
-    Not observed unless two honest estimates of this operation differ, which shows that E follows the size.
+    This is not observed unless the operation has two different honest estimates, which show that E depends on the size
+    of the result.
     """
     if len({c.estimate for c in files if c.operation == name and c.estimate and is_honest(c)}) < 2:
         subjects.not_observed(
             "fewer than two different accurate estimates were seen, so it is unknown whether E follows the size"
         )
         return
-    low = honest_range(part)[0] if part is not None else 0
+    low = honest_range(partial)[0] if partial is not None else 0
     subjects.expect(
-        part is None,
-        expected=f"{name}: E is at least {low} for {len(part.file_records)} records, since E is accurate for smaller "
-        "results"
-        if part is not None
+        partial is None,
+        expected=f"{name}: E is at least {low} for {len(partial.file_records)} records, since E is accurate for "
+        "smaller results"
+        if partial is not None
         else "",
-        observed=f"E = {part.estimate}, enough for only some of the records" if part is not None else "",
-        at=part,
+        observed=f"E = {partial.estimate}, enough for only some of the records" if partial is not None else "",
+        subject=partial,
     )
 
 
@@ -489,27 +514,29 @@ def test_one_token_above_is_offloaded(
 ) -> None:
     """A result that exceeds the threshold by one token is offloaded.
 
-    The call is made twice. If E differs between identical calls, the margin is larger. With a seed tool, the suite may
-    store memories on the servers that it uses for one operation, until results of further operations reach the
-    threshold of these servers. If such a result is decided wrongly, its operation is tested again on servers of its
-    own.
+    The call is made twice. If the estimates of identical calls differ, the margin is larger than one token. If the
+    profile names a tool that stores memories (`seed`), servers that are started for one operation may be used for
+    further operations, too: the suite stores memories on them until the results of these operations reach the
+    threshold. If the decision about such a result is wrong, its operation is tested again on servers that are started
+    for it.
     """
-    _edges(edges, decisions, estimates, subjects, "offloaded", lambda e: e.below)
+    _expect_at_edges(edges, decisions, estimates, subjects, "offloaded", lambda e: e.below)
 
 
 def _own_estimate(call: Call, larger: Call) -> float:
-    """E of an inline result, inferred from the E of a larger, offloaded result; infinite if that is unknown."""
+    """E of an inline result, inferred from the E of a larger result that was offloaded. Infinite if the larger E is
+    unknown."""
     one, other = (sum(map(size, records)) for records in (call.records or [], larger.file_records))
     return inf if larger.estimate is None or not other else larger.estimate * one / other
 
 
 @check("LRO-THR-06")
 def test_one_record_is_offloaded(survey: Survey, subjects: Subjects) -> None:
-    """A single record that exceeds the threshold is offloaded, and so are two."""
+    """A result of a single record that exceeds the threshold is offloaded. So is a result of two records."""
     if not survey.adjustable:
         raise NotObserved(survey.reason_not_set("threshold_tokens"))
-    few = [*survey.single.values(), *survey.minimal_calls.values()]
-    for call in few:
+    calls_for_few_records = [*survey.single.values(), *survey.minimal_calls.values()]
+    for call in calls_for_few_records:
         if not survey.effective or not survey.offloads(call.operation):
             continue  # the setting has no effect (LRO-CFG-02), or the operation never offloads (LRO-SCOPE-01 to -03)
         is_text = call.records is None and len(call.text) > MAX_MESSAGE_CHARACTERS  # not only "No memories match."
@@ -520,13 +547,13 @@ def test_one_record_is_offloaded(survey: Survey, subjects: Subjects) -> None:
             if larger.outcome == "inline":
                 continue  # a larger result is inline, too, so the size does not decide (LRO-SCOPE-01 to -03)
             if not is_text and _own_estimate(call, larger) <= survey.lowest:
-                continue  # by the E that headers state, it does not exceed the threshold (LRO-THR-02)
+                continue  # by the E in headers, the result does not exceed the threshold (LRO-THR-02)
         if call.outcome in ("inline", "offloaded"):
             subjects.expect(
                 call.outcome == "offloaded",
                 expected=f"{call.label} is offloaded at threshold_tokens = {survey.lowest}",
                 observed="returned inline",
-                at=call,
+                subject=call,
             )
 
 
@@ -534,11 +561,11 @@ def test_one_record_is_offloaded(survey: Survey, subjects: Subjects) -> None:
 def test_equal_to_threshold_stays_inline(
     edges: Edges, decisions: Mapping[str, Decision], estimates: Estimates, subjects: Subjects
 ) -> None:
-    """A result exactly as large as the threshold is returned inline."""
-    _edges(edges, decisions, estimates, subjects, "inline", lambda e: e.at)
+    """A result that is exactly as large as the threshold is returned inline."""
+    _expect_at_edges(edges, decisions, estimates, subjects, "inline", lambda e: e.at)
 
 
-def _edges(
+def _expect_at_edges(
     edges: Edges,
     decisions: Mapping[str, Decision],
     estimates: Estimates,
@@ -546,7 +573,11 @@ def _edges(
     outcome: str,
     side: Callable[[Edge], Iterable[Probe]],
 ) -> None:
-    """Expect an *outcome* of the calls on one side of each exact threshold; *side* selects these calls of an edge."""
+    """Expect an *outcome* of all calls on one side of each exact threshold.
+
+    An edge has the calls of one operation on both sides of its threshold. *side* returns the calls of an edge to
+    examine.
+    """
     if edges.reason is not None:
         subjects.not_observed(edges.reason)
     stated_differently = is_another_figure_stated(decisions, estimates)
@@ -559,14 +590,15 @@ def _edges(
             subjects.not_observed(ESTIMATE_OF_EARLIER_CALL)
             continue
         edge = edges.edges[name]
-        after = [edge.after] if outcome == "inline" and edge.after is not None else []
-        for probe in (*side(edge), *after):
-            at = CallInContext(probe.call) if probe is edge.after else probe.call
+        probes_after = [edge.after] if outcome == "inline" and edge.after is not None else []
+        for probe in (*side(edge), *probes_after):
+            subject = CallInContext(probe.call) if probe is edge.after else probe.call
             subjects.expect(
                 probe.call.outcome == outcome,
-                expected=f"{name}, a result of {_tokens(edge)} at threshold {probe.threshold}, is {_words(outcome)}",
-                observed=_words(probe.call.outcome),
-                at=Marked(at, None, STATED_ESTIMATE) if stated_differently else at,
+                expected=f"{name}, a result of {_tokens(edge)} at threshold {probe.threshold}, is "
+                f"{_described(outcome)}",
+                observed=_described(probe.call.outcome),
+                subject=Marked(subject, None, STATED_ESTIMATE) if stated_differently else subject,
             )
 
 
@@ -582,7 +614,7 @@ def test_anything_above_is_offloaded(exchanges: Exchanges, explored: Explored | 
             expected=f"{series.call.label} is offloaded, as in {counted(series.calls - 1, 'identical call')} before",
             observed=f"{series.call.outcome} (some of these calls were in flight together)"
             + (f", {show(series.call.text, 200)}" if series.call.text else ""),
-            at=Marked(series, None, IN_FLIGHT),
+            subject=Marked(series, None, IN_FLIGHT),
         )
 
 
@@ -594,9 +626,10 @@ def test_anything_else_is_inline(exchanges: Exchanges, subjects: Subjects) -> No
 
 @check("LRO-THR-08")
 def test_any_memory_counts(exchanges: Exchanges, subjects: Subjects) -> None:
-    """Every memory is counted: any single memory exceeds the lowest threshold.
+    """Every memory is counted: a single memory, whatever it contains, exceeds the lowest threshold.
 
-    Memories that the suite stored are examined, if single memories of the server itself exceed that threshold.
+    The suite examines memories that it has stored. It does so only if single memories of the server itself exceed that
+    threshold.
     """
     exchanges.judge("LRO-THR-08", subjects)
 
@@ -605,7 +638,7 @@ def test_any_memory_counts(exchanges: Exchanges, subjects: Subjects) -> None:
 def test_envelope_is_that_without_lro(
     inline: Inline, disabled: Disabled, control: Control | None, subjects: Subjects
 ) -> None:
-    """Besides its records, a result below the threshold has every member that the same call returns with LRO off."""
+    """A result below the threshold has, besides its records, every member that the same call returns with LRO off."""
     for pair in (p for p in on_off_pairs(inline, disabled, control) if p.off.records):
         lost = pair.lost_members
         subjects.expect(
@@ -613,7 +646,7 @@ def test_envelope_is_that_without_lro(
             expected=f"{pair.off.label} below the threshold returns the same members with LRO on as with LRO off: "
             + (lost[0] if lost else ""),
             observed=f"this member is missing; the members are {', '.join(sorted(envelope(pair.on[-1].result, ())))}",
-            at=pair.at,
+            subject=pair.at,
         )
 
 
@@ -621,7 +654,7 @@ def test_envelope_is_that_without_lro(
 def test_total_is_compared(
     edges: Edges, decisions: Mapping[str, Decision], estimates: Estimates, subjects: Subjects
 ) -> None:
-    """Many small memories that together exceed the threshold are offloaded, although no single memory exceeds it."""
+    """Many small memories are offloaded if they exceed the threshold together, although no single memory exceeds it."""
     for name, edge in edges.edges.items():
         rule = decisions[name]
         unclear = rule not in ("exact", "per record") or estimates.measure_differently(name)
@@ -638,7 +671,7 @@ def test_total_is_compared(
             expected=f"{edge.below[0].call.label}, a result of {edge.estimate} tokens whose records have at most "
             f"{edge.largest} each, is offloaded at threshold {edge.below[0].threshold}",
             observed="returned inline, but offloaded at a threshold below the largest single record",
-            at=edge.below[0].call,
+            subject=edge.below[0].call,
         )
     if edges.reason is not None:
         subjects.not_observed(edges.reason)
@@ -656,8 +689,8 @@ def test_large_memory_below_threshold_stays_inline(survey: Survey, seeded: Seede
         call.outcome == "inline",
         expected=f"one memory of {seeded.large_estimate} tokens at threshold {2 * seeded.large_estimate} is returned "
         "inline",
-        observed=_words(call.outcome),
-        at=call,
+        observed=_described(call.outcome),
+        subject=call,
     )
 
 
@@ -678,30 +711,31 @@ def test_one_threshold_for_all(
     if latches_after_offloading(edges):
         subjects.not_observed("once it has offloaded a result, the server offloads everything, whatever the threshold")
         return
-    against = contradiction(defaults)
-    if against is not None and set(decisions.values()) <= {"exact"}:
-        one, other = against
+    contradicting_brackets = contradiction(defaults)
+    if contradicting_brackets is not None and set(decisions.values()) <= {"exact"}:
+        one, other = contradicting_brackets
         subjects.expect(
             holds=False,
-            expected=f"one default threshold: since {other.operation} ({_size(other)} tokens, {other.detail} detail) "
-            f"is offloaded, the larger result of {one.operation} must be offloaded, too",
+            expected=f"one default threshold: since {other.operation} ({_offloaded_tokens(other)} tokens, "
+            f"{other.detail} detail) is offloaded, the larger result of {one.operation} must be offloaded, too",
             observed=f"{one.operation} ({one.inline_estimate} tokens, {one.detail} detail) was returned inline",
-            at=one.inline,
+            subject=one.inline,
         )
     for name, rule in decisions.items():
         if rule == "own threshold" and estimates.is_of_an_earlier_call(name):
             subjects.not_observed(ESTIMATE_OF_EARLIER_CALL)
         elif rule == "own threshold":
             edge = edges.edges[name]
-            wrong = next(
+            wrong_probe = next(
                 p for p in (*edge.below, *edge.at) if p.call.outcome != ("offloaded" if p in edge.below else "inline")
             )
             subjects.expect(
                 holds=False,
-                expected=f"{name}, a result of {_tokens(edge)} at threshold {wrong.threshold}, is "
-                f"{_words('offloaded' if wrong in edge.below else 'inline')}, as results of other operations are",
-                observed=_words(wrong.call.outcome),
-                at=wrong.call,
+                expected=f"{name}, a result of {_tokens(edge)} at threshold {wrong_probe.threshold}, is "
+                f"{_described('offloaded' if wrong_probe in edge.below else 'inline')}, as results of other "
+                "operations are",
+                observed=_described(wrong_probe.call.outcome),
+                subject=wrong_probe.call,
             )
     if not any(r in ("exact", "own threshold") for r in decisions.values()):
         subjects.not_observed("no operation has an exact threshold to compare with")
@@ -722,13 +756,13 @@ def test_one_threshold_for_all(
         subjects.expect(
             probe.call.outcome == outcome,
             expected=f"{probe.call.label}, a result of {probe.estimate} tokens at threshold {probe.threshold}, is "
-            f"{_words(outcome)}",
-            observed=_words(probe.call.outcome),
-            at=probe.call,
+            f"{_described(outcome)}",
+            observed=_described(probe.call.outcome),
+            subject=probe.call,
         )
 
 
-def _size(bracket: Bracket) -> int | None:
+def _offloaded_tokens(bracket: Bracket) -> int | None:
     return bracket.offloaded.estimate if bracket.offloaded is not None else None
 
 
@@ -737,5 +771,5 @@ def _tokens(edge: Edge) -> str:
     return f"{edge.estimate} tokens{drift}"
 
 
-def _words(outcome: str) -> str:
+def _described(outcome: str) -> str:
     return {"inline": "returned inline", "offloaded": "offloaded"}.get(outcome, outcome)

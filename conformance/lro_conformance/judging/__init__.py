@@ -1,1 +1,1 @@
-"""Checks, their subjects, and verdicts."""
+"""How checks are registered and run, the subjects that they examine, and their verdicts."""

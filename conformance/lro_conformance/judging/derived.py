@@ -1,10 +1,10 @@
 """Evidence by name, as checks request it: captured by a trial, or derived from captured evidence.
 
-Derived evidence serves several checks. It is computed once for all of them (once for each `Evidence`), by a pure
-function decorated with `derived`. The function's parameters name the evidence that it depends on, which may be derived
-itself. Two more names are possible: `EDITION`, the edition to judge by, and `FOUND`, the evidence of all successful
-trials. If evidence that it depends on is missing, the derived evidence is missing for the same reason. Derived evidence
-is never recorded: it is computed again when a recorded run is judged.
+Derived evidence serves several checks. It is computed by a pure function decorated with `derived`, once for each
+`Evidence` object. The function's parameters name the evidence on which the derived evidence depends; such evidence may
+be derived itself. The function may have two more parameters: `EDITION` is the edition to judge by, and `FOUND` is the
+evidence of all successful trials. If the derived evidence depends on evidence that is missing, the derived evidence is
+missing for the same reason. Derived evidence is never recorded: it is computed again when a recorded run is judged.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ class Derived:
 
     name: str
     needs: tuple[str, ...]
-    """Names of the evidence that it depends on."""
+    """Names of the evidence on which the derived evidence depends."""
     function: Callable[..., Any]
-    by_edition: bool
+    takes_edition: bool
     """True if the function has the parameter `EDITION`."""
-    by_all: bool
+    takes_all_evidence: bool
     """True if the function has the parameter `FOUND`."""
 
 
 def derived(function: Function) -> Function:
-    """Register a function as derived evidence, under its own name.
+    """Register a function as derived evidence, under the name of the function.
 
-    Raises `ValueError` if a function of a different module has that name.
+    Raises `ValueError` if a function of a different module is registered under the same name.
     """
     name, parameters = function.__name__, inspect.signature(function).parameters
-    known = _REGISTRY.get(name)
-    if known is not None and known.function.__module__ != function.__module__:
+    registered = _REGISTRY.get(name)
+    if registered is not None and registered.function.__module__ != function.__module__:
         raise ValueError(f"two derived evidences are named {name}")
     needs = tuple(p for p in parameters if p not in (EDITION, FOUND))
     _REGISTRY[name] = Derived(name, needs, function, EDITION in parameters, FOUND in parameters)
@@ -56,42 +56,46 @@ def derived(function: Function) -> Function:
 
 
 def captured(names: Iterable[str]) -> Iterator[str]:
-    """Names of the captured evidence on which the evidence with these names depends, directly or through derived
-    evidence. A name may occur several times."""
+    """Yield the names of the captured evidence that is needed for the evidence with these names.
+
+    A name of captured evidence is yielded itself. For a name of derived evidence, the captured evidence on which it
+    depends is yielded. A name may be yielded several times.
+    """
     for name in names:
-        one = _REGISTRY.get(name)
-        if one is None:
+        definition = _REGISTRY.get(name)
+        if definition is None:
             yield name
         else:
-            yield from captured(one.needs)
+            yield from captured(definition.needs)
 
 
 def depends(names: Iterable[str], wanted: str) -> bool:
-    """True if *wanted* is one of these names, or if evidence with one of these names is derived from it."""
+    """True if *wanted* is one of these names, or if the evidence with one of these names is derived from *wanted*."""
     return any(name == wanted or (name in _REGISTRY and depends(_REGISTRY[name].needs, wanted)) for name in names)
 
 
-def _by_all(name: str) -> bool:
-    one = _REGISTRY.get(name)
-    return one is not None and (one.by_all or any(map(_by_all, one.needs)))
+def _examines_all(name: str) -> bool:
+    definition = _REGISTRY.get(name)
+    return definition is not None and (definition.takes_all_evidence or any(map(_examines_all, definition.needs)))
 
 
 def examines_all(names: Iterable[str]) -> bool:
-    """True if any evidence with these names is derived from the evidence of all trials."""
-    return any(map(_by_all, names))
+    """True if the evidence with at least one of these names is derived from the evidence of all trials."""
+    return any(map(_examines_all, names))
 
 
 class Evidence:
     """Evidence of one run, to be judged by one edition.
 
-    If evidence is missing or could not be computed, an exception takes its place (`lro_conformance.judging.outcome`).
+    If evidence is missing or could not be computed, an exception is in its place (see
+    `lro_conformance.judging.outcome`).
     """
 
     def __init__(
         self, edition: str, captured: Mapping[str, Any] | None = None, *, expected: Collection[str] = ()
     ) -> None:
-        """*expected* are the names of the trials that must have been captured before `has` is true for evidence that is
-        derived from the evidence of all trials."""
+        """*captured* is the evidence of trials, by name. *expected* are the names of all trials of the run: until each
+        of them has been captured, `has` is false for evidence that is derived from the evidence of all trials."""
         self.edition = edition
         self.captured: dict[str, Any] = dict(captured or {})
         self._expected = frozenset(expected)
@@ -102,35 +106,37 @@ class Evidence:
         self.captured[name] = evidence
 
     def has(self, names: Collection[str]) -> bool:
-        """True if the evidence with these names can be selected, and would not change if the evidence of further trials
-        were added."""
-        if any(map(_by_all, names)) and not self._expected <= self.captured.keys():
+        """True if the evidence with these names can be selected now, and will stay the same when the evidence of
+        further trials is added."""
+        if any(map(_examines_all, names)) and not self._expected <= self.captured.keys():
             return False
         return all(name in self.captured for name in captured(names))
 
     def select(self, names: Iterable[str]) -> dict[str, Any]:
-        """The evidence with these names, derived if need be. Raises `KeyError` if a trial that it depends on was not
-        captured."""
+        """Return the evidence with these names, and compute derived evidence if necessary.
+
+        Raises `KeyError` if a trial on which the evidence depends has not been captured.
+        """
         return {name: self._of(name) for name in names}
 
     def _of(self, name: str) -> Any:
-        one = _REGISTRY.get(name)
-        if one is None:
+        definition = _REGISTRY.get(name)
+        if definition is None:
             return self.captured[name]
         if name not in self._computed:
-            self._computed[name] = self._compute(one)
+            self._computed[name] = self._compute(definition)
         return self._computed[name]
 
-    def _compute(self, one: Derived) -> Any:
-        parts = self.select(one.needs)
-        for part in parts.values():
-            if isinstance(part, BaseException):
-                return part
-        if one.by_edition:
-            parts[EDITION] = edition_named(self.edition)
-        if one.by_all:
-            parts[FOUND] = {n: e for n, e in self.captured.items() if not isinstance(e, BaseException)}
+    def _compute(self, definition: Derived) -> Any:
+        arguments = self.select(definition.needs)
+        for argument in arguments.values():
+            if isinstance(argument, BaseException):
+                return argument
+        if definition.takes_edition:
+            arguments[EDITION] = edition_named(self.edition)
+        if definition.takes_all_evidence:
+            arguments[FOUND] = {n: e for n, e in self.captured.items() if not isinstance(e, BaseException)}
         try:
-            return one.function(**parts)
+            return definition.function(**arguments)
         except Exception as problem:
             return problem

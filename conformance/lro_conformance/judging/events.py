@@ -28,7 +28,7 @@ class TrialStarted:
 
 @dataclass(frozen=True, slots=True)
 class TrialStep:
-    """An experiment has progressed; *detail* says in a few words what it does now."""
+    """An experiment has progressed; *detail* says in a few words what the experiment does now."""
 
     trial: str
     detail: str
@@ -36,7 +36,7 @@ class TrialStep:
 
 @dataclass(frozen=True, slots=True)
 class TrialFinished:
-    """An experiment has ended; *problem* is the reason if it could not be completed."""
+    """An experiment has ended. If it could not be completed, *problem* is the reason; otherwise it is None."""
 
     trial: str
     seconds: float
@@ -59,11 +59,12 @@ class RunFinished:
 
 Event = RunStarted | TrialStarted | TrialStep | TrialFinished | CheckJudged | RunFinished
 Observer = Callable[[Event], None]
-"""A function that receives the events. It is also called from worker threads, so it must be thread-safe."""
+"""A function that receives the events. It must be thread-safe, because it is also called from worker threads."""
 
 
 def redacting(observer: Observer | None, masks: Masks) -> Observer:
-    """An observer that masks secrets in each event and passes it on to *observer*, if there is one."""
+    """Return an observer that masks secrets in each event and then passes the event on to *observer*. If *observer* is
+    None, the events are dropped."""
     if observer is None:
         return lambda event: None
     return lambda event: observer(masks.value(event))

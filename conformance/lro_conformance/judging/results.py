@@ -26,18 +26,18 @@ class CheckResult:
     name: str
     """``module.function``, unique in a run."""
     requirement: str
-    """The id of the requirement that it judges."""
+    """The id of the requirement that the check judges."""
     verdict: Verdict
     subjects: int
     """Number of examined subjects, each of which could have failed the check."""
     expected: str
     observed: str
     evidence: str = ""
-    """Evidence to read or paste, such as the settings and the JSON-RPC lines of the subject that failed."""
+    """Evidence for a reader, such as the settings of the server and the JSON-RPC lines of the subject that failed."""
     erratum: bool = False
     """True if a *warn* shows a defect of the specification, not of the server."""
     reproduce: str = ""
-    """A bash script that reproduces the failure: it sends the same lines to the same server."""
+    """A bash script that reproduces the failure. It sends the same lines to the same server."""
     location: str = ""
     """Line of the recorded evidence that shows the subject that failed (``servers/0003/transcript.jsonl:17``); empty if
     nothing is recorded."""
@@ -49,7 +49,7 @@ class CheckResult:
     make."""
     hindered: bool = False
     """True if the check was not observed because the server reported that it could not write a result, although the
-    suite had not made writing fail. Then the requirement does not pass, even if its other checks do."""
+    suite had not made writing fail. In this case the requirement does not pass, even if all of its other checks do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ class RequirementResult:
     verdict: Verdict
     checks: tuple[CheckResult, ...]
     reason: str = ""
-    """The reason for a verdict that no check gave (the exclusion or the attestation), or the reason why the requirement
-    was not observed or does not apply; otherwise empty."""
+    """The reason for a verdict that no check gave, which is the exclusion or the attestation. For a requirement that
+    was not observed or does not apply, the reason for that. Otherwise empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +88,10 @@ class Span:
     title: str
     kind: Literal["trial", "check"]
     started_s: float
-    """Its start, in seconds from the beginning of the run."""
+    """The start of the span, in seconds from the beginning of the run."""
     duration_s: float
     problem: str | None = None
-    """Reason why it could not be completed; None if it was."""
+    """Reason why the experiment could not be completed; None if it was completed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,19 +107,20 @@ class Acceptance:
     """The last day on which it is accepted, as YYYY-MM-DD."""
     reason: str
     state: Literal["accepted", "expired", "stale", "open"]
-    """The state in this run: ``accepted`` if the check has the accepted verdict, ``expired`` if it has it on a day
-    after `until`, ``stale`` if it has a different one. ``open`` if there is no verdict to compare with: the check was
-    not part of the run or had an *error*, or the run has no verdict (`Report.failure`)."""
+    """The state in this run. It is ``accepted`` if the check has the accepted verdict, but ``expired`` if the run is on
+    a day after `until`. It is ``stale`` if the check has a different verdict. It is ``open`` if there is no verdict to
+    compare with: the check was not part of the run or had an *error*, or the run has no verdict (`Report.failure`)."""
 
     @property
     def explanation(self) -> str:
-        """The reason, or a request to give one."""
+        """The reason. If it is only the placeholder, a request to complete the entry."""
         return "no reason is given yet: complete the entry" if self.reason == UNEXPLAINED else self.reason
 
 
 @dataclass(frozen=True, slots=True)
 class ExploredCalls:
-    """Numbers of the explorer's calls of one kind, by outcome."""
+    """Numbers of the explorer's calls of one kind, by outcome. The explorer is the part of the suite that tries random
+    sequences of calls."""
 
     operation: str
     detail: str
@@ -129,25 +130,26 @@ class ExploredCalls:
     inline: int = 0
     offloaded: int = 0
     failed: int = 0
-    """Calls that were answered by an error, or not at all."""
+    """Number of calls that were answered by an error, or were not answered at all."""
     unwritten: int = 0
-    """Calls that were made while the server's output folder was broken, whatever their outcome."""
+    """Number of calls that were made while the server could not write to its output folder, whatever their outcome."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Numbers of the things that the explorer has tried."""
+    """Numbers that show how much the explorer has tried."""
 
     sequences: int
     memories: int
     """Number of memories that were stored."""
     threshold: int
-    """Threshold, in tokens, of the middle one of the explorer's three servers; 0 if there were only two."""
+    """The explorer uses three servers with different thresholds. This is the middle threshold, in tokens; 0 if there
+    were only two servers."""
     in_flight: int
-    """Number of calls that were made while others were in flight. A call counts once, although each of the explorer's
-    servers gets it."""
+    """Number of calls that were made while the answers to other calls were pending. A call counts once, although each
+    of the explorer's servers gets it."""
     broken: int = 0
-    """Number of times that output folders were broken."""
+    """Number of times that the explorer made an output folder unusable for the server."""
     sweeps: int = 0
     """Number of cleanups of folders with files of various ages."""
     restarts: int = 0
@@ -159,20 +161,21 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class DecidedCall:
-    """A call whose estimate is known, with the threshold that was in force and the server's decision."""
+    """A call whose estimate E is known, with the threshold that was in force and the server's decision."""
 
     operation: str
     detail: str
     """The requested detail level; empty for the default."""
     estimate: int
-    """E, in tokens."""
+    """E: the server's estimate of the size of the result, in tokens."""
     threshold: int
-    """In tokens; for a server that was started without a threshold, the edition's default."""
+    """The threshold in tokens. For a server that was started without a threshold, the edition's default threshold."""
     outcome: Literal["inline", "offloaded"]
 
     @property
     def is_right(self) -> bool:
-        """True if E exceeds the threshold and the result was offloaded, or if neither is the case."""
+        """True if the result was offloaded and E exceeds the threshold, or if the result was inline and E does not
+        exceed the threshold."""
         return (self.estimate > self.threshold) == (self.outcome == "offloaded")
 
 
@@ -194,11 +197,12 @@ class Report:
     """ISO 8601, UTC."""
     duration_s: float
     notes: tuple[str, ...] = ()
-    """Facts that no verdict states: volatile fields, widened tolerances, missing keys of the profile."""
+    """Facts that are not part of a verdict: fields whose values change from call to call, widened tolerances, missing
+    keys of the profile."""
     failure: str | None = None
-    """The reason why the run has no verdict (exit code 3): the server could not be observed, the machine lacked
-    something or the suite failed, the server's processes share their data, or the run ended before the survey (then
-    `incomplete` has the same reason). None if the run has one."""
+    """The reason why the run has no verdict (exit code 3); None if it has a verdict. There are these reasons: the
+    server could not be observed, the machine lacked something, the suite failed, the server's processes share their
+    data, or the run ended before the survey. In the last case, `incomplete` has the same reason."""
     reproduce: str = ""
     """A bash command that starts the server that could not be observed; empty if none is known."""
     starts: int = 0
@@ -218,8 +222,9 @@ class Report:
     incomplete: str = ""
     """The reason why the run ended before its last experiment, so that no level is proved; empty for a complete run."""
     all_experiments: bool = False
-    """True if a run that was restricted to some requirements also made experiments that their checks do not need,
-    because a failure of an earlier run had shown only in one of these."""
+    """True if a run that was restricted to some requirements nevertheless made all experiments, also those that the
+    checks of these requirements do not need. It does so because a failure of an earlier run had shown only in such an
+    experiment."""
 
     def counts(self) -> dict[str, int]:
         """Number of requirements with each verdict, by its label."""

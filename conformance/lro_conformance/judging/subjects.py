@@ -1,4 +1,9 @@
-"""Subjects that a check examines, and the rendering of the first one that is not as expected."""
+"""Subjects that a check examines, and the rendering of the first subject that is not as expected.
+
+A *subject* is one thing that a check examines, such as a call with its file. A *miss* is a subject that is not as
+expected; it makes the check fail. A *hindrance* is an outside reason for a miss, such as a full disk. A *place* says
+where in a document a subject is wrong, so that failures with the same cause can be grouped.
+"""
 
 from __future__ import annotations
 
@@ -7,33 +12,34 @@ from functools import singledispatch
 
 
 @singledispatch
-def evidence_of(at: object) -> str:
-    """The text that shows a subject. Captured records register a rendering of their own."""
-    return "" if at is None else str(at)
+def evidence_of(subject: object) -> str:
+    """The text that shows a subject to a reader. By default, this is the subject as a string. The modules that define
+    captured records register other texts for them."""
+    return "" if subject is None else str(subject)
 
 
 @singledispatch
-def reproducer_of(at: object) -> str:
-    """A bash script that reproduces a subject; empty if there is none."""
+def reproducer_of(subject: object) -> str:
+    """A bash script that reproduces a subject; empty if there is no such script."""
     return ""
 
 
 @singledispatch
-def location_of(at: object) -> str:
+def location_of(subject: object) -> str:
     """The location of a subject in recorded evidence (`CheckResult.location`); empty if nothing is recorded."""
     return ""
 
 
 @singledispatch
-def place_of(at: object) -> str:
-    """The place in a document at which a subject is wrong (`CheckResult.place`); empty if there is none."""
+def place_of(subject: object) -> str:
+    """The place in a document at which a subject is wrong (`CheckResult.place`); empty if no place is known."""
     return ""
 
 
 @singledispatch
-def hindrance_of(at: object) -> str | None:
-    """The reason why a subject that is not as expected is no miss, such as a full disk; None if there is no such
-    reason."""
+def hindrance_of(subject: object) -> str | None:
+    """The outside reason why a subject is not as expected, such as a full disk. The subject then does not count as a
+    miss. None if there is no such reason."""
     return None
 
 
@@ -42,16 +48,17 @@ class Mark:
     """A part of a file or descriptor that shows what is wrong."""
 
     lines: tuple[str, ...]
-    """Lines of evidence that show the part, mostly underlined."""
+    """Lines that are added to the evidence to show the part. In most cases, the part is underlined in them."""
     number: int | None = None
-    """Number of the part's line in the file, from 1; None if the part is not in a file."""
+    """Number of the line of the file in which the part is, from 1; None if the part is not in a file."""
     at: int = 0
-    """Index of the part in that line, in characters."""
+    """Index in the line at which the part begins, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A subject with the part of its file or descriptor that is wrong."""
+    """A subject, together with a mark of what is wrong in it: the part of its file or descriptor, the place, or
+    both."""
 
     subject: object
     mark: Mark | None = None
@@ -80,18 +87,18 @@ def _(marked: Marked) -> str | None:
 
 
 SHARED_FILE = "a file that several calls name"
-"""The place of a miss in a file that several calls name: a different call may have caused the miss."""
+"""The place of a miss in a file that is named by several calls. The cause of the miss may be a different call."""
 
 IN_FLIGHT = "a call that was in flight with others"
-"""The place of a miss of a call that was in flight with others, or of its file: a different call may have caused the
-miss."""
+"""The place of a miss in a call, or in the file of a call, that was made while other calls were pending. The cause of
+the miss may be a different call."""
 
 STATED_ESTIMATE = "the E that headers state"
-"""The place of a miss whose cause may be that headers state a number other than the one that the server compares with
-the threshold."""
+"""The place of a miss that concerns E, the server's estimate of the tokens of a result. The suite reads E in the
+headers of files. The cause of the miss may be that the server compares a different number with the threshold."""
 
 STATED_TIME = "the time that header and name state"
-"""The place of a wrong time, if the header and the name of the file both state it."""
+"""The place of a wrong time that is stated both in the header and in the name of a file."""
 
 INDIRECT = frozenset((SHARED_FILE, IN_FLIGHT, STATED_ESTIMATE))
 """Places of misses whose cause may be that a different requirement is violated."""
@@ -105,23 +112,27 @@ class Miss:
     observed: str
     evidence: str = ""
     reproduce: str = ""
-    """A bash script that reproduces it."""
+    """A bash script that reproduces the subject."""
     location: str = ""
-    """Its location in recorded evidence."""
+    """The location of the subject in recorded evidence."""
     place: str = ""
-    """Its place in a document; failures at the same place are likely to have one cause."""
+    """The place in a document at which the subject is wrong. Failures at the same place are likely to have one
+    cause."""
 
     @classmethod
-    def of(cls, expected: str, observed: str, at: object = None, *, evidence: str = "") -> Miss:
-        """A miss that the subject *at* shows; *evidence* comes before the evidence of *at*."""
-        shown = "\n".join(text for text in (evidence, evidence_of(at)) if text)
-        return cls(expected, observed, shown, reproducer_of(at), location_of(at), place_of(at))
+    def of(cls, expected: str, observed: str, subject: object = None, *, evidence: str = "") -> Miss:
+        """Return a miss that is shown by *subject*. *evidence* is a text to show before the evidence of the subject."""
+        full_evidence = "\n".join(text for text in (evidence, evidence_of(subject)) if text)
+        return cls(expected, observed, full_evidence, reproducer_of(subject), location_of(subject), place_of(subject))
 
 
 @dataclass(slots=True)
 class Subjects:
-    """Subjects that a check examines. Every `expect` counts one subject, except one that is not as expected but has a
-    hindrance; `erratum` and `warn` count one, too."""
+    """Counts the subjects that a check examines, and collects what is reported about them.
+
+    Each call of `expect`, `erratum` or `warn` counts one subject. There is one exception: `expect` does not count a
+    subject that is not as expected because of a hindrance.
+    """
 
     examined: int = 0
     misses: list[Miss] = field(default_factory=list[Miss])
@@ -129,46 +140,52 @@ class Subjects:
     warnings: list[Miss] = field(default_factory=list[Miss])
     not_observed_because: list[str] = field(default_factory=list[str])
     hindrances: list[str] = field(default_factory=list[str])
-    """Reasons why subjects that were not as expected are no misses. If there are any, the check cannot pass."""
+    """Outside reasons why subjects were not as expected; such subjects are not misses. With a hindrance, a check cannot
+    pass."""
     not_applicable_because: str | None = None
 
     def expect(
-        self, holds: bool, *, expected: str, observed: str, at: object = None, despite_hindrance: bool = False
+        self, holds: bool, *, expected: str, observed: str, subject: object = None, despite_hindrance: bool = False
     ) -> bool:
-        """Examine one subject, and return *holds*: whether it is as *expected*. *observed* is reported if it is not.
+        """Examine one subject, and return *holds*, which is True if the subject is as *expected*. If it is not,
+        *observed* is reported.
 
-        *at*, usually a call, shows the subject. A subject that is not as expected and has a hindrance (`hindrance_of`)
-        is no miss and is not counted. *despite_hindrance* is True for an expectation that only the server itself can
-        fail, so that hindrances are ignored.
+        *subject* is usually a call. Its evidence is shown in the report. If the subject is not as expected but has a
+        hindrance (`hindrance_of`), it is not a miss and is not counted. *despite_hindrance* is True if only the server
+        itself can be the cause when *holds* is false; hindrances are then ignored.
         """
-        if not holds and not despite_hindrance and (hindrance := hindrance_of(at)) is not None:
+        if not holds and not despite_hindrance and (hindrance := hindrance_of(subject)) is not None:
             self.hindrances.append(hindrance)
             return holds
         self.examined += 1
         if not holds:
-            self._note(expected, observed, at)
+            self._note(expected, observed, subject)
         return holds
 
-    def _note(self, expected: str, observed: str, at: object) -> None:
-        """Note a miss. Only the first is reported, so the others are not rendered. If the place of the first miss is in
-        `INDIRECT`, the next miss whose place is not comes before it and is reported in its stead."""
+    def _note(self, expected: str, observed: str, subject: object) -> None:
+        """Note a miss. Only the first miss in `misses` is reported, so the others are not rendered.
+
+        If the place of the first miss is in `INDIRECT`, a later miss is better to report: as soon as there is a miss
+        with any other place, it is put in front.
+        """
         if not self.misses:
-            self.misses.append(Miss.of(expected, observed, at))
-        elif self.misses[0].place in INDIRECT and place_of(at) not in INDIRECT:
-            self.misses.insert(0, Miss.of(expected, observed, at))
+            self.misses.append(Miss.of(expected, observed, subject))
+        elif self.misses[0].place in INDIRECT and place_of(subject) not in INDIRECT:
+            self.misses.insert(0, Miss.of(expected, observed, subject))
         else:
             self.misses.append(Miss(expected, observed))
 
-    def erratum(self, *, expected: str, observed: str, at: object = None) -> None:
+    def erratum(self, *, expected: str, observed: str, subject: object = None) -> None:
         """Note a defect of the specification that was observed. It is a warning, never a failure of the server. Only
-        the first is reported, so the others are not rendered."""
+        the first defect is reported, so the others are not rendered."""
         self.examined += 1
-        self.errata.append(Miss(expected, observed) if self.errata else Miss.of(expected, observed, at))
+        self.errata.append(Miss(expected, observed) if self.errata else Miss.of(expected, observed, subject))
 
-    def warn(self, *, expected: str, observed: str, at: object = None) -> None:
-        """Note a value that the requirement allows, but that readers may not understand. Only the first is reported."""
+    def warn(self, *, expected: str, observed: str, subject: object = None) -> None:
+        """Note a value that the requirement allows, but that some readers may not understand. Only the first such value
+        is reported."""
         self.examined += 1
-        self.warnings.append(Miss(expected, observed) if self.warnings else Miss.of(expected, observed, at))
+        self.warnings.append(Miss(expected, observed) if self.warnings else Miss.of(expected, observed, subject))
 
     def not_observed(self, reason: str) -> None:
         """Note why something could not be examined."""
@@ -176,7 +193,8 @@ class Subjects:
             self.not_observed_because.append(reason)
 
     def inconclusive(self, reason: str) -> None:
-        """Note why the subjects examined so far are not enough for a pass. Misses, errata and warnings still count."""
+        """Note why the subjects examined so far are not enough for the verdict *pass*. Misses, errata and warnings
+        still count."""
         self.not_observed(reason)
         if not self.misses:
             self.examined = 0

@@ -1,7 +1,7 @@
 """Verdicts, their order, and the roll-up from checks to requirements to levels.
 
-The order is total, with the worst verdict last. A requirement has the worst verdict of its checks that observed
-something; there is one exception (`CheckResult.hindered`).
+All verdicts have an order, from the best to the worst. A requirement has the worst verdict of those of its checks that
+observed something. There is one exception: `CheckResult.hindered`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Verdict(IntEnum):
 
     NOT_APPLICABLE = 0
     NOT_JUDGED = 1
-    """The catalogue excludes the requirement from checking; it counts in no roll-up."""
+    """The catalogue excludes the requirement from checking, so the verdict of no level depends on it."""
     PASS = 2
     ATTESTED = 3
     NOT_OBSERVED = 4
@@ -35,16 +35,17 @@ class Verdict(IntEnum):
 
     @classmethod
     def of(cls, label: str) -> Verdict:
-        """The verdict with this label. Raises `KeyError` for any other."""
+        """The verdict with this label. Raises `KeyError` if no verdict has it."""
         return cls[label.upper().replace("-", "_")]
 
 
 def requirement_verdict(checks: Iterable[Verdict], *, attested: bool = False) -> Verdict:
-    """The verdict of a requirement, by the verdicts of its checks.
+    """Return the verdict of a requirement that follows from the verdicts of its checks.
 
-    Checks that observed nothing, or do not apply, count only if there are no others; then the verdict is
-    *not-observed*, or *not-applicable* if no check applies. *attested* replaces only *not-observed*, so it never hides
-    a failure.
+    Checks that observed nothing and checks that do not apply count only if the requirement has no other checks. In that
+    case the verdict is *not-applicable* if no check applies, and otherwise *not-observed*. If the user has *attested*
+    the requirement, the verdict is *attested* instead of *not-observed*; any other verdict stays, so that an
+    attestation never hides a failure.
     """
     verdicts = [v for v in checks if v is not Verdict.NOT_JUDGED]
     seen = [v for v in verdicts if v not in (Verdict.NOT_OBSERVED, Verdict.NOT_APPLICABLE)]
@@ -57,13 +58,15 @@ def requirement_verdict(checks: Iterable[Verdict], *, attested: bool = False) ->
 
 
 def level_verdict(level: int, judged: Iterable[tuple[Requirement, Verdict]]) -> LevelVerdict:
-    """The verdict on a level, by those MUSTs of this and lower levels that are judged.
+    """Return the verdict on a level. It follows from the verdicts of all MUSTs of this level and of lower levels,
+    without those that are not judged.
 
-    It is *failed* if one of them failed. It is *unproved* if one was not observed or had an error, or if there are
-    none. It is *attested* if one is attested. Otherwise it is *proved*: each passed, has a warning or does not apply.
+    The level is *failed* if one of these MUSTs failed. Otherwise it is *unproved* if one was not observed or had an
+    error, or if there are no such MUSTs. Otherwise it is *attested* if one is attested. Otherwise it is *proved*: each
+    MUST passed, has a warning or does not apply.
 
-    A *warn* on a MUST does not prevent the level, because it is no failure of the server: it is an erratum of the
-    specification, or an allowed value that not every reader understands.
+    A *warn* on a MUST does not prevent the level, because it is not a failure of the server. It shows an erratum of the
+    specification, or an allowed value that some readers do not understand.
     """
     counted = [(r, v) for r, v in judged if v is not Verdict.NOT_JUDGED]
     binding = [v for r, v in counted if r.keyword == "MUST" and r.level is not None and r.level <= level]
@@ -75,7 +78,7 @@ def level_verdict(level: int, judged: Iterable[tuple[Requirement, Verdict]]) -> 
 
 
 def achieved(levels: dict[int, LevelVerdict]) -> int:
-    """The highest level that is proved along with every level below it; 0 if the first is not proved."""
+    """The highest level that is proved together with every level below it; 0 if the lowest level is not proved."""
     reached = 0
     for level in sorted(levels):
         if levels[level] != "proved":

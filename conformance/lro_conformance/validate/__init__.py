@@ -1,1 +1,1 @@
-"""`lro validate`: finds documents, detects their kinds, and prints their findings."""
+"""The command `lro validate`: it finds documents, detects their kinds, validates them and prints the findings."""

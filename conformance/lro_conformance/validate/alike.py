@@ -9,45 +9,47 @@ from dataclasses import dataclass, field
 
 from lro_spec.findings import Finding
 
-LINES_SHOWN = 3
-"""The texts of at most this many lines of a group are shown, the line of its first finding included."""
-LINES_NAMED = 3
-"""Of the findings of a group whose lines are not shown, at most this many are listed by their line numbers."""
+MAX_LINES_WITH_TEXT = 3
+"""The text of a line is shown for at most this many findings of a group. The first finding of the group is one of
+them."""
+MAX_LINE_NUMBERS = 3
+"""For at most this many further findings of a group, the number of the line is shown, but not its text."""
 
-_COMPARED = 10_000
-"""Of the findings of one requirement and kind in a file, at most this many are compared. Further ones are in no group,
-and only the summary counts them, because computing the details to compare takes much longer than counting."""
+_MAX_COMPARED = 10_000
+"""At most this many findings of one requirement and kind in a file are compared with each other. Further findings are
+only counted in the summary, because to compute the details of a finding takes much longer than to count it."""
 
 _NUMBER = re.compile(r"\d+")
 
 
 @dataclass(slots=True)
 class SimilarFindings:
-    """A finding and similar ones, mostly in other lines."""
+    """A group of similar findings. Most of them are in different lines."""
 
     first: Finding
     others: list[Finding] = field(default_factory=list[Finding])
-    """The next findings of the group; only as many as can be shown, or listed by their line numbers."""
+    """The next findings of the group, but only as many as are shown with the texts or the numbers of their lines."""
     size: int = 1
     """Number of findings in the group, including those that are not in `others`."""
 
     @property
     def lines(self) -> tuple[Finding, ...]:
-        """The findings whose lines are shown below the first one, in the order of lines."""
-        return tuple(f for f in self._ordered[: LINES_SHOWN - 1] if f.excerpt is not None)
+        """The findings whose lines are shown below the line of the first finding, in the order of lines."""
+        return tuple(f for f in self._ordered[: MAX_LINES_WITH_TEXT - 1] if f.excerpt is not None)
 
     @property
     def rest(self) -> str:
-        """The number of findings whose lines are not shown, and some of these lines, such as ``and 5 more like this, in
-        lines 8, 9, 12, …``; empty if all lines are shown."""
+        """A text about the findings whose lines are not shown: their number, and the numbers of some of their lines.
+        For example, ``and 5 more like this, in lines 8, 9, 12, …``. Empty if all lines are shown."""
         shown = self.lines
-        left = self.size - 1 - len(shown)
-        if not left:
+        remaining = self.size - 1 - len(shown)
+        if not remaining:
             return ""
-        further = [f for f in self._ordered if f not in shown]
-        named = list(dict.fromkeys(f"{f.line}" for f in further[:LINES_NAMED]))
-        more = ", …" if left > LINES_NAMED else ""
-        return f"and {left:,} more like this, in {'line' if left == 1 else 'lines'} {', '.join(named)}{more}"
+        findings_not_shown = [f for f in self._ordered if f not in shown]
+        line_numbers = list(dict.fromkeys(f"{f.line}" for f in findings_not_shown[:MAX_LINE_NUMBERS]))
+        ellipsis = ", …" if remaining > MAX_LINE_NUMBERS else ""
+        unit = "line" if remaining == 1 else "lines"
+        return f"and {remaining:,} more like this, in {unit} {', '.join(line_numbers)}{ellipsis}"
 
     @property
     def _ordered(self) -> list[Finding]:
@@ -65,14 +67,14 @@ class FindingGroups:
         self._groups: dict[int, SimilarFindings] = {}
 
     def first_of_each_group(self, findings: Iterator[Finding], *, is_of_lines: Callable[[], bool]) -> Iterator[Finding]:
-        """Yield the findings of a document that are not similar to an earlier one. Any other finding is added to the
-        group of the earlier one, except those beyond `_COMPARED`, which are dropped.
+        """Yield each finding of a document that is not similar to an earlier finding. A finding that is similar to an
+        earlier finding is added to the group of the earlier one. Findings beyond `_MAX_COMPARED` are dropped.
 
         *is_of_lines* returns whether the document is a file of lines. It is called only when the document has a
-        finding, because its kind is not known before it is read. Findings in a descriptor are never grouped; those in
-        the descriptor's file, which have a path, are.
+        finding, because the kind of the document is not known before the document is read. Findings in a descriptor are
+        never grouped. Findings in the file that the descriptor names are grouped; they have a path.
         """
-        known: dict[object, SimilarFindings] = {}
+        groups: dict[object, SimilarFindings] = {}
         compared: Counter[object] = Counter()
         for finding in findings:
             if finding.line is None or not (finding.path is not None or is_of_lines()):
@@ -80,18 +82,19 @@ class FindingGroups:
                 continue
             kind = (finding.path, finding.rule, finding.kind, finding.severity)
             compared[kind] += 1
-            if compared[kind] > _COMPARED:
+            if compared[kind] > _MAX_COMPARED:
                 continue
             key = (*kind, _NUMBER.sub("#", finding.pointer), _NUMBER.sub("#", finding.message), finding.expected)
-            group = known.get(key)
+            group = groups.get(key)
             if group is None:
-                known[key] = self._groups[id(finding)] = SimilarFindings(finding)
+                groups[key] = self._groups[id(finding)] = SimilarFindings(finding)
                 yield finding
                 continue
             group.size += 1
-            if len(group.others) < LINES_SHOWN - 1 + LINES_NAMED:
+            if len(group.others) < MAX_LINES_WITH_TEXT - 1 + MAX_LINE_NUMBERS:
                 group.others.append(finding)
 
     def of(self, finding: Finding) -> SimilarFindings:
-        """The group of a finding that `first_of_each_group` yielded; a group of one if it was not grouped."""
+        """The group of a finding that was yielded by `first_of_each_group`. If the finding was not grouped, the group
+        contains only this finding."""
         return self._groups.get(id(finding)) or SimilarFindings(finding)

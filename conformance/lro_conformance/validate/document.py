@@ -38,18 +38,18 @@ DocumentKind = Literal["descriptor", "header", "file", "profile", "report"]
 
 MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
 MAX_COMMAS = 100_000
-"""Most bytes, and most commas, of a descriptor, header or report that is read. Profiles have lower limits of their own
-(`lro_conformance.profile.yaml`)."""
+"""A descriptor, header or report is read only if it has at most this many bytes, and at most this many commas. Profiles
+have lower limits (`lro_conformance.profile.yaml`)."""
 
 MAX_FINDINGS = 500_000
-"""Number of findings in one file after which reading stops."""
+"""When a file has this many findings, reading it stops."""
 
 _BEFORE_VALUE = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
 _CHUNK_BYTES = 1024 * 1024
-_INLINE = "this reply has no descriptor, so the result was not offloaded"
+_NO_DESCRIPTOR = "this reply has no descriptor, so the result was not offloaded"
 _PEEK_BYTES = 64 * 1024
-_MOST_COMMENTS = 200
-"""The first key of a profile is looked for in this many lines."""
+_MAX_COMMENT_LINES = 200
+"""The first key of a profile is searched for in this many lines."""
 _PREFIXES = tuple(f"{text.file_prefix}-" for text in EDITIONS.values())
 _NEEDS_DESCRIPTOR = "LRO-DESC-09"  # the only finding about lines that depends on the descriptor
 _KEYWORDS: tuple[tuple[bytes, DocumentKind], ...] = (
@@ -58,18 +58,21 @@ _KEYWORDS: tuple[tuple[bytes, DocumentKind], ...] = (
     (b'"offloaded"', "descriptor"),
     (b'"lro_header"', "header"),
 )
-"""Texts by which the kind of a document is guessed that begins like JSON, but is no JSON object; if its path was not
-named, only if it is not valid JSON. The first in this list that the document contains decides."""
+"""Texts from which the kind of a document is guessed. The first text in this list that the document contains decides.
+
+The kind is guessed only if the document begins like JSON but is not a JSON object. If the path of the document was not
+named as an argument, the document must also not be valid JSON.
+"""
 _COMPRESSIONS = ((b"BZh", "bzip2"), (b"\xfd7zXZ\0", "xz"), (b"PK\3\4", "zip"), (b"\x04\x22\x4d\x18", "lz4"))
 
 
 class UnknownKindError(Exception):
-    """A document is not of a kind that `lro validate` checks, or its kind cannot be determined; the message names the
-    document."""
+    """A document has a kind that `lro validate` does not check, or a kind that cannot be determined. The message names
+    the document."""
 
 
 def _open_nonblocking(path: str, flags: int) -> int:
-    """Open a file, without waiting for a writer if it is a FIFO."""
+    """Open a file. If it is a FIFO, do not wait for a process that writes to it."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
@@ -88,26 +91,26 @@ class Document:
         visited: VisitedFiles | None = None,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
-        """*named* is True for a path that is an argument itself. Then a file of lines is validated even if the lines
-        do not resemble those of an offloaded file.
+        """*named* is True for a path that is an argument itself. In this case, a file of lines is validated even if the
+        lines do not resemble the lines of an offloaded file.
 
-        *visited* has the files that were validated with their descriptors. The file that this document names is added
-        to it; if it was there before, findings about the file alone are not repeated. *watched* wraps the stream of the
-        document, and that of its file, to count the bytes that are read. A pipe is read for at most
-        *timeout_s* seconds.
+        If *follow* is true and the document is a descriptor, the file that it names is validated, too. *visited* has
+        the files that were validated in this way. The file is added to it. If the file was in it before, findings that
+        concern only the file are not repeated. *watched* wraps the stream of the document and the stream of its file,
+        to count the bytes that are read. A pipe is read for at most *timeout_s* seconds.
         """
         self.path = path
-        """Its path; ``-`` is standard input."""
+        """The path of the document; ``-`` is standard input."""
         self.kind = cast("DocumentKind | None", kind)
-        """Its kind; None until it is detected."""
+        """The kind of the document; None until it is detected."""
         self.lines = 0
         """Number of validated lines of offloaded files."""
         self.followed = 0
-        """Number of files that were validated because a descriptor names them."""
-        self.others = 0
+        """Number of files that were validated because they are named by a descriptor."""
+        self.files_without_memories = 0
         """Number of files whose records are not memories."""
         self.lines_path: str = path
-        """The file whose lines are validated: this one, or the file that a descriptor names."""
+        """The file whose lines are validated: the document itself, or the file that is named by the descriptor."""
         self._edition = edition
         self._named = named
         self._follow = follow
@@ -117,10 +120,10 @@ class Document:
         self._was_visited = False
 
     def findings(self) -> Iterator[Finding]:
-        """Yield its findings while it is read.
+        """Read the document, and yield its findings while it is read.
 
-        Raises `OSError` if it cannot be read. Raises `UnknownKindError` if its kind cannot be determined, or is none of
-        those that are checked, such as a reply without a descriptor.
+        Raises `OSError` if the document cannot be read. Raises `UnknownKindError` if its kind cannot be determined or
+        is not checked. For example, the kind of a reply without a descriptor is not checked.
         """
         with self._open() as (file, packed):
             stream = unpacked(packed)
@@ -157,48 +160,50 @@ class Document:
         name = plain_name(path.name) if file is not None and path.is_file() else None  # the name of a pipe is arbitrary
         for count, finding in enumerate(judge_file(stream, state, name), 1):
             yield finding
-            if count == MAX_FINDINGS:  # a file of nothing but newlines, say
+            if count == MAX_FINDINGS:  # such as in a file that has only newlines
                 message, expected = "reading ended here", f"fewer than {MAX_FINDINGS:,} findings in one file"
                 yield Finding("LRO-FILE-01", Kind.TOO_LARGE, "", message, expected, "more", line=finding.line)
                 break
         self.lines += state.lines
-        self.others += not state.memories
+        self.files_without_memories += not state.memories
 
     def _json(self, data: bytes) -> Iterator[Finding]:
         if len(data) > MAX_DOCUMENT_BYTES:
             expected, hint = f"at most {MAX_DOCUMENT_BYTES} bytes", "--kind file, if this is a file of lines"
             yield Finding("json", Kind.TOO_LARGE, "", f"too large for a {self.kind}", expected, "more", hint)
             return
-        if data.count(b",") > MAX_COMMAS:  # each value takes a kilobyte and more while it is validated
+        if data.count(b",") > MAX_COMMAS:  # each value takes a kilobyte of memory, or more, while it is validated
             message, expected = f"too many values for a {self.kind}", f"at most {MAX_COMMAS:,} commas"
             yield Finding("json", Kind.TOO_LARGE, "", message, expected, "more")
             return
         text = data.decode("utf-8", "replace")
         try:
-            value, broken = _read(data, text)
+            value, json_problems = _read(data, text)
         except StrictJsonError as problem:
             yield in_text(not_strict(problem, text), text, problem.offset)
             return
-        for problem in broken:
+        for problem in json_problems:
             yield in_text(not_strict(problem, text), text, problem.offset)
-        if any(problem.kind is Kind.TOO_DEEP for problem in broken):
+        if any(problem.kind is Kind.TOO_DEEP for problem in json_problems):
             return
-        unclear = {_value_at(text, problem) for problem in broken}
-        inside = ""
+        unclear_indexes = {_value_at(text, problem) for problem in json_problems}
+        pointer_to_descriptor = ""
         if self.kind == "descriptor" and (result := reply_result(value)) is not None:
             found = find_descriptor(result)
             if found is None:
-                raise UnknownKindError(f"{self.path}: {_INLINE}")
-            inside = f"{'' if result is value else '/result'}{found.pointer}"
+                raise UnknownKindError(f"{self.path}: {_NO_DESCRIPTOR}")
+            pointer_to_descriptor = f"{'' if result is value else '/result'}{found.pointer}"
             value = found.value
             for problem in problems(found.sources):
-                yield in_text(not_strict(*problem, inside), text, nearest_position(text, inside))
+                yield in_text(
+                    not_strict(*problem, pointer_to_descriptor), text, nearest_position(text, pointer_to_descriptor)
+                )
                 return
         for finding in self._judged(value):
             if finding.path is not None:
                 yield finding
-            elif not unclear or not _is_below(text, inside + finding.pointer, unclear):
-                yield in_text(finding, text, nearest_position(text, inside + finding.pointer))
+            elif not unclear_indexes or not _is_below(text, pointer_to_descriptor + finding.pointer, unclear_indexes):
+                yield in_text(finding, text, nearest_position(text, pointer_to_descriptor + finding.pointer))
 
     def _judged(self, value: object) -> Iterator[Finding]:
         if self.kind == "header":
@@ -225,7 +230,7 @@ class Document:
             if following.path is not None and not self._was_visited:
                 self.lines += following.lines
                 self.followed += 1
-                self.others += not holds_memories(following.header or {})
+                self.files_without_memories += not holds_memories(following.header or {})
                 if following.read:
                     self._visited.add(following.path)
         else:
@@ -239,9 +244,10 @@ class Document:
 
 
 def _read(data: bytes, text: str) -> tuple[object, tuple[StrictJsonError, ...]]:
-    """The value of a document, and the problems because of which readers may disagree on parts of it.
+    """The value of a document, and the problems because of which different parsers may read different values.
 
-    Raises `StrictJsonError` if it is not UTF-8, or if even `lro_spec.jsonl.strict.read` gets no value from it.
+    Raises `StrictJsonError` if the document is not UTF-8, or if even `lro_spec.jsonl.strict.read` cannot
+    read a value from it.
     """
     try:
         return loads(data), ()
@@ -253,16 +259,18 @@ def _read(data: bytes, text: str) -> tuple[object, tuple[StrictJsonError, ...]]:
 
 
 def _value_at(text: str, problem: StrictJsonError) -> int:
-    """The index of the value that a problem is about; if that is a repeated key, the index of the key's value."""
+    """The index at which the value with a problem begins. If the problem is a repeated key, this is the value of the
+    key."""
     if problem.kind is not Kind.REPEATED_KEY:
         return problem.offset
     _, end = json.JSONDecoder().raw_decode(text, problem.offset)
-    behind = _BEFORE_VALUE.match(text, end)
-    return end if behind is None else behind.end()
+    before_value = _BEFORE_VALUE.match(text, end)
+    return end if before_value is None else before_value.end()
 
 
 def _is_below(text: str, place: str, unclear: set[int]) -> bool:
-    """True if the value at the pointer *place*, or one that contains it, begins at one of the *unclear* indexes."""
+    """True if the value at the pointer *place*, or a value that contains this value, begins at one of the *unclear*
+    indexes."""
     parts = place.split("/")
     return any(position(text, "/".join(parts[: n + 1])) in unclear for n in range(len(parts)))
 
@@ -272,7 +280,7 @@ def _unwatched(_: str, stream: Readable) -> Readable:
 
 
 def _whole(stream: Readable) -> bytes:
-    """The rest of a stream, up to one byte more than the size limit."""
+    """The rest of a stream. If it exceeds the size limit, only one byte beyond the limit is read."""
     parts: list[bytes] = []
     left = MAX_DOCUMENT_BYTES + 1
     while left and (part := stream.read(min(left, _CHUNK_BYTES))):
@@ -282,7 +290,8 @@ def _whole(stream: Readable) -> bytes:
 
 
 def _kind(path: str, stream: Peekable, named: bool) -> DocumentKind:
-    """The kind by the name (``.yaml``, ``.jsonl``) or, if that does not tell, by the content."""
+    """Detect the kind of a document by its name (``.yaml``, ``.jsonl``). If the name does not show the kind, detect it
+    by the content."""
     name = plain_name(Path(path).name)
     suffix = Path(name).suffix.lower()
     try:
@@ -303,40 +312,41 @@ def _kind_of(path: str, stream: Peekable, named: bool) -> DocumentKind:
     start = stream.peek(_CHUNK_BYTES)
     first, _, rest = start.partition(b"\n")
     second = rest.lstrip().partition(b"\n")[0]
-    top = _object(first)
-    if (top is not None and second) or (top is None and _object(second) is not None):
-        # Several lines, and the first or second is an object: a file of lines, perhaps without its header.
+    json_object = _json_object(first)
+    if (json_object is not None and second) or (json_object is None and _json_object(second) is not None):
+        # There are several lines, and the first or the second is an object, so this is a file of lines. If the first is
+        # not an object, the header is broken or missing.
         if named or plain_name(Path(path).name).startswith(_PREFIXES) or looks_offloaded(start):
             return "file"
-        if top is not None:
+        if json_object is not None:
             raise UnknownKindError(f"{path}: not an LRO file (no header or memory in the first 20 lines)")
-    whole = start if top is not None else stream.peek(MAX_DOCUMENT_BYTES)
-    top = top or _object(whole)
-    if top is None:
+    whole = start if json_object is not None else stream.peek(MAX_DOCUMENT_BYTES)
+    json_object = json_object or _json_object(whole)
+    if json_object is None:
         may_be_guessed = start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"[") and (named or not _is_json(whole))
-        words = _KEYWORDS if may_be_guessed else ()
-        kind: DocumentKind | None = next((kind for word, kind in words if word in start), None)
+        keywords = _KEYWORDS if may_be_guessed else ()
+        kind: DocumentKind | None = next((kind for word, kind in keywords if word in start), None)
         if kind is None and _looks_like_profile(start):
             kind = "profile"
         if kind is None:
-            packed = next((how for magic, how in _COMPRESSIONS if start.startswith(magic)), None)
-            if packed is not None:
-                raise UnknownKindError(f"{path}: compressed by {packed}; only gzip is supported")
+            compression = next((how for magic, how in _COMPRESSIONS if start.startswith(magic)), None)
+            if compression is not None:
+                raise UnknownKindError(f"{path}: compressed by {compression}; only gzip is supported")
             content = "no JSON object" if start.strip() else "empty"
             raise UnknownKindError(f"{path}: {content}, so its kind cannot be detected: name it with --kind")
         return kind
-    if top.get("type") == "lro_header":
+    if json_object.get("type") == "lro_header":
         return "header"
-    form = str(top.get("format", ""))
-    if form.startswith("lro-report"):
+    format_name = str(json_object.get("format", ""))
+    if format_name.startswith("lro-report"):
         return "report"
-    if form.startswith("lro-evidence"):
+    if format_name.startswith("lro-evidence"):
         raise UnknownKindError(f"{path}: evidence of a run is judged as a whole: lro judge {Path(path).parent}")
-    if (result := reply_result(top)) is not None:
+    if (result := reply_result(json_object)) is not None:
         if find_descriptor(result) is None:
-            raise UnknownKindError(f"{path}: {_INLINE}")
+            raise UnknownKindError(f"{path}: {_NO_DESCRIPTOR}")
         return "descriptor"
-    if "offloaded" in top or "file_path" in top or "jq_recipes" in top:
+    if "offloaded" in json_object or "file_path" in json_object or "jq_recipes" in json_object:
         return "descriptor"
     raise UnknownKindError(
         f"{path}: cannot tell what this is; name it with --kind descriptor|header|file|profile|report"
@@ -345,13 +355,13 @@ def _kind_of(path: str, stream: Peekable, named: bool) -> DocumentKind:
 
 def _looks_like_profile(start: bytes) -> bool:
     """True if the first line that is neither blank nor a comment begins with a key of a profile in YAML."""
-    lines = (line.strip() for line in start.split(b"\n", _MOST_COMMENTS))
+    lines = (line.strip() for line in start.split(b"\n", _MAX_COMMENT_LINES))
     first = next((line for line in lines if line and not line.startswith((b"#", b"---"))), b"")
     return first.partition(b":")[0].decode("utf-8", "replace") in json_schema("profile")["properties"]
 
 
-def _object(data: bytes) -> dict[str, Any] | None:
-    try:  # leniently: problems are found later, by the strict reader
+def _json_object(data: bytes) -> dict[str, Any] | None:
+    try:  # lenient, because the strict reader finds all problems later
         value: object = json.loads(data)
     except (ValueError, RecursionError):
         return None
@@ -381,7 +391,7 @@ def _profile(path: str, data: bytes) -> Iterator[Finding]:
     except ProfileError as error:
         lines = data.decode("utf-8-sig", "replace").split("\n")
         for problem in error.problems:
-            finding = _of_profile(problem)
+            finding = _finding_of(problem)
             if problem.line is not None:
                 line, column = lines[problem.line - 1].removesuffix("\r"), problem.column
                 shown = None if problem.is_private else excerpt(line, (column or 1) - 1)
@@ -389,8 +399,8 @@ def _profile(path: str, data: bytes) -> Iterator[Finding]:
             yield finding
 
 
-def _of_profile(problem: Problem) -> Finding:
-    """A problem of a profile as a finding."""
+def _finding_of(problem: Problem) -> Finding:
+    """Convert a problem of a profile to a finding."""
     key, where, wrong = problem.key or "the profile", pointer(list(problem.path)), problem.complaint
     sentence = f"{key}: {wrong.message}" if problem.key else wrong.message
     match wrong.kind:

@@ -1,4 +1,4 @@
-"""Limit on the number of findings that are shown for all documents together; errors have priority over warnings."""
+"""A limit on the number of findings that are shown for all documents together. Errors have priority over warnings."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from lro_spec.findings import Finding
 if TYPE_CHECKING:
     from lro_conformance.validate.document import Document
 
-_SLACK = 2
-"""The findings of a document are sorted, and cut to the limit, whenever there are this many times the limit and a
-hundred more, not each time that one is added."""
+_BUFFER_FACTOR = 2
+"""To save time, the findings of a document are not sorted and cut to the limit each time that a finding is added. This
+is done only when their number reaches this many times the limit plus a hundred."""
 
 
 class FindingQuota:
-    """Keeps the findings that will be shown, at most *limit*, in the order of documents and of their lines.
+    """Selects at most *limit* findings to show, and keeps them in the order of documents and of their lines.
 
-    An error is shown unless *limit* errors came before it. A warning is shown if the errors of all documents leave room
-    for it. So errors can be shown at once, but findings after a warning wait until it is known whether the warning is
-    shown: until errors have taken its place, or until the end.
+    An error is shown if fewer than *limit* errors came before it. A warning is shown if the errors of all documents
+    leave room for it. Therefore an error can be shown at once, but only if no warning is waiting before it. A warning
+    and all findings after it have to wait until it is known whether the warning is shown. This is known when errors
+    have taken the place of the warning, or at the end.
     """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._waiting: deque[tuple[str, Finding]] = deque()
-        self._errors = 0  # of all documents, including findings that are no longer waiting
+        self._errors = 0  # number of errors of all documents, including those that are no longer waiting
         self._warnings = 0
 
     def add(self, document: Document, found: Iterator[Finding]) -> None:
@@ -37,7 +38,7 @@ class FindingQuota:
         try:
             for finding in found:
                 (first_errors if finding.severity == "error" else first_warnings).add(finding)
-        finally:  # if the rest of a document cannot be read, the findings before that still count
+        finally:  # if the rest of a document cannot be read, the findings up to there still count
             errors, warnings = first_errors.in_order(), first_warnings.in_order()
             self._errors += len(errors)
             self._warnings += len(warnings)
@@ -46,17 +47,18 @@ class FindingQuota:
             self._make_room()
 
     def ready(self) -> Iterator[tuple[str, Finding]]:
-        """Findings that later ones cannot displace, each once, with the path of the file that it is in."""
+        """Yield the findings that are certain to be shown, each with the path of its file. Every finding is yielded
+        only once."""
         while self._waiting and self._waiting[0][1].severity == "error":
             yield self._waiting.popleft()
 
     def rest(self) -> Iterator[tuple[str, Finding]]:
-        """The remaining findings, at the end."""
+        """Yield the remaining findings. To be called at the end."""
         while self._waiting:
             yield self._waiting.popleft()
 
     def _make_room(self) -> None:
-        """Drop the last warnings if, together with the errors, they exceed the limit."""
+        """If errors and warnings together exceed the limit, drop the last warnings."""
         room = self._limit - self._errors
         if self._warnings <= room:
             return
@@ -72,9 +74,10 @@ class FindingQuota:
 
 
 class _FirstFindings:
-    """The first findings of a document by position, at most *limit*.
+    """The first findings of a document by their positions, at most *limit*.
 
-    Most others are dropped by their line alone, because reading a column computes all the lazy fields of a finding.
+    Most of the other findings are dropped because of their line alone. Their columns are not read, because reading a
+    column computes all lazy fields of a finding.
     """
 
     def __init__(self, limit: int) -> None:
@@ -83,11 +86,11 @@ class _FirstFindings:
         self._last = ("", 0) if limit == 0 else None
 
     def add(self, finding: Finding) -> None:
-        """Keep a finding if it is among the first so far."""
+        """Keep a finding, unless it is certain not to be among the first."""
         if self._last is not None and _line(finding) > self._last:
             return
         self._findings.append(finding)
-        if len(self._findings) >= _SLACK * self._limit + 100:
+        if len(self._findings) >= _BUFFER_FACTOR * self._limit + 100:
             self._findings = self.in_order()
             self._last = _line(self._findings[-1]) if self._findings else ("", 0)
 

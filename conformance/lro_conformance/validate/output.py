@@ -1,4 +1,5 @@
-"""Findings of validation as text for people and grep, as JSON, as SARIF, or as GitHub annotations."""
+"""Prints the findings of `lro validate`: as text for people and for grep, as JSON, as SARIF, or as GitHub
+annotations."""
 
 from __future__ import annotations
 
@@ -28,9 +29,10 @@ class UnreadableError(Exception):
 class FindingsPrinter:
     """Prints the findings of documents, one document after the other, and a summary at the end.
 
-    At most *limit* findings of all documents are shown, errors in preference to warnings, and the others are counted;
-    if *limit* is None, all are shown. In the form ``text`` with a limit, similar findings (`FindingGroups`) are shown
-    as one, and the limit counts them as one. *before* is called before each finding is printed.
+    At most *limit* findings of all documents are shown, and errors have priority over warnings. The other findings are
+    only counted. If *limit* is None, all findings are shown. If the *form* is ``text`` and there is a limit, similar
+    findings (`FindingGroups`) are shown as one finding, and count as one finding for the limit. *before* is called
+    before each finding is printed.
     """
 
     def __init__(
@@ -41,7 +43,8 @@ class FindingsPrinter:
         self.rules: Counter[str] = Counter()
         """Number of findings by rule, including those that are not shown."""
         self.shown = 0
-        """Number of findings that are shown, including all members of the groups that are shown as one."""
+        """Number of findings that are shown. If a group is shown as one finding, all findings of the group are
+        counted."""
         self.unread = 0
         """Number of paths that could not be read, or whose kind could not be detected."""
         self.skipped = 0
@@ -52,15 +55,16 @@ class FindingsPrinter:
         self._before = before
         self._kinds: Counter[str] = Counter()
         self._lines = 0
-        self._others = 0
-        self._wrong: set[str] = set()
+        self._files_without_memories = 0
+        self._paths_with_findings: set[str] = set()
         self._form = _FORMS[form](stream)
 
     def add(self, document: Document) -> None:
-        """Read a document, and print its findings, or keep them until it is known whether they are shown.
+        """Read a document, and print its findings. Findings for which it is not yet known whether they will be shown
+        are kept.
 
-        Raises `UnreadableError` if the document cannot be read, `UnknownKindError` like `Document.findings`, and
-        `OSError` if the output cannot be written.
+        Raises `UnreadableError` if the document cannot be read. Raises `UnknownKindError` in the same cases as
+        `Document.findings`. Raises `OSError` if the output cannot be written.
         """
         found = self._counted(document)
         if self._quota is None:
@@ -75,7 +79,7 @@ class FindingsPrinter:
         self._kinds[document.kind or ""] += 1
         self._kinds["file"] += document.followed
         self._lines += document.lines
-        self._others += document.others
+        self._files_without_memories += document.files_without_memories
 
     def end(self) -> None:
         """Print the remaining findings and the summary."""
@@ -87,14 +91,18 @@ class FindingsPrinter:
         """The summary in one line."""
         validated = ", ".join(counted(n, kind) for kind, n in self._kinds.items() if n)
         lines = f" ({counted(self._lines, 'line')})" if self._lines else ""
-        others = f"; {counted(self._others, 'file')} of records that are not memories" if self._others else ""
+        others = (
+            f"; {counted(self._files_without_memories, 'file')} of records that are not memories"
+            if self._files_without_memories
+            else ""
+        )
         skipped = f"{others}; {counted(self.skipped, 'other file')} skipped" if self.skipped else others
         if not self.counts.total():
             return f"nothing wrong: {validated}{lines}{skipped}"
         found = " and ".join(counted(n, severity) for severity, n in self.counts.items() if n)
         rest = self.counts.total() - self.shown
         more = f", {rest:,} of them not shown (--max-findings 0 shows all)" if rest else ""
-        where = f", in {len(self._wrong)} of {self.documents} documents" if self.documents > 1 else ""
+        where = f", in {len(self._paths_with_findings)} of {self.documents} documents" if self.documents > 1 else ""
         return f"{found}{more}{where}: {validated}{lines}{skipped}"
 
     def summary(self) -> dict[str, Any]:
@@ -110,7 +118,7 @@ class FindingsPrinter:
 
     @property
     def documents(self) -> int:
-        """Number of validated documents, including the files that were validated because descriptors name them."""
+        """Number of validated documents, including files that were validated because they are named by descriptors."""
         return self._kinds.total()
 
     @property
@@ -131,28 +139,28 @@ class FindingsPrinter:
             for finding in document.findings():
                 self.counts[finding.severity] += 1
                 self.rules[finding.rule] += 1
-                self._wrong.add(finding.path or document.path)
+                self._paths_with_findings.add(finding.path or document.path)
                 yield finding
         except OSError as problem:
             raise UnreadableError(problem.strerror or str(problem)) from problem
 
 
 def line(path: str, finding: Finding) -> str:
-    """A finding in one line, escaped for a terminal: ``path:line:column: LRO-FILE-06 /count: count is wrong: expected
-    …, got … — hint``."""
+    """A finding in one line, escaped for a terminal. The line has the form ``path:line:column: LRO-FILE-06 /count:
+    count is wrong: expected …, got … — hint``."""
     return one_line(str(replace(finding, path=path)))
 
 
 def excerpt_lines(found: Excerpt, number: int | None) -> list[str]:
-    """The line of a finding with its number, and a mark under the column."""
+    """Two lines for a terminal: the line in which a finding is, with its number, and a mark under the column."""
     margin = f"{number if number is not None else '':>6} | "
     before = one_line(found.text[: found.mark])
     return [f"{margin}{before}{one_line(found.text[found.mark :])}", f"{'':>6} | {' ' * _columns(before)}^"]
 
 
 def _columns(text: str) -> int:
-    """Columns that a text takes in a terminal: two for a wide character, none for one that combines with the character
-    before it."""
+    """Number of columns that a text takes in a terminal. A wide character takes two columns. A character that is
+    combined with the character before it takes none."""
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
@@ -176,7 +184,7 @@ class _Text:
     def _excerpt(self, finding: Finding) -> None:
         if finding.excerpt is not None:
             source, mark = excerpt_lines(finding.excerpt, finding.line)
-            # Without a column there is no place to mark.
+            # If the finding has no column, no place can be marked.
             below = f"{self._style(mark, 'green')}\n" if finding.column is not None else ""
             self._stream.write(f"{source}\n{below}")
 
@@ -196,7 +204,8 @@ class _Text:
 
 
 class _Json:
-    """One object with a finding per line: valid JSON, written without keeping findings in memory."""
+    """One JSON object with a finding on each line. It is written piece by piece, so that findings are not kept in
+    memory."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -257,16 +266,16 @@ def _other_rules() -> dict[str, Any]:
 
 
 class _GitHub:
-    """Workflow commands, which GitHub shows next to the line."""
+    """Workflow commands. GitHub shows them as annotations next to the lines of the files."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def finding(self, path: str, finding: Finding) -> None:
-        known = {"file": path, "line": finding.line, "col": finding.column, "title": finding.rule}
+        properties = {"file": path, "line": finding.line, "col": finding.column, "title": finding.rule}
         where = f"{finding.pointer}: " if finding.pointer else ""
         hint = f"\n{finding.hint}" if finding.hint else ""
-        self._stream.write(command(finding.severity, f"{where}{one_line(finding.sentence)}{hint}", known) + "\n")
+        self._stream.write(command(finding.severity, f"{where}{one_line(finding.sentence)}{hint}", properties) + "\n")
 
     def end(self, printer: FindingsPrinter) -> None:
         if printer.documents and not printer.quiet:

@@ -1,4 +1,4 @@
-"""A progress bar on a terminal, where rich is installed, for validations that take longer than a second."""
+"""A progress bar for validations that take longer than a second. It is shown on a terminal if rich is installed."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _REDRAWN_S = 0.1
 
 
 class Meter:
-    """A progress bar over the bytes of all *files*, and of the files that descriptors among them name; a context
-    manager."""
+    """A progress bar, as a context manager. It shows how many bytes have been read of all *files*, and of the files
+    that are named by descriptors among them."""
 
     def __init__(self, stream: TextIO, files: Sequence[InputFile]) -> None:
         self._stream = stream
         self._files = files
         self._shown = stream.isatty() and os.environ.get("TERM") != "dumb" and find_spec("rich") is not None
-        self._followed_bytes = 0  # size of the files that descriptors name
+        self._followed_bytes = 0  # size of the files that are named by descriptors
         self._read_bytes = 0
         self._began = time.monotonic()
         self._drawn = 0.0
@@ -45,20 +45,20 @@ class Meter:
         self.hide()
 
     def hide(self) -> None:
-        """Remove the bar before other output; it returns with the next bytes."""
+        """Remove the bar before other output is written. It appears again when the next bytes are read."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
 
     def watched(self, path: str, stream: Readable) -> Readable:
         """The stream, wrapped so that its bytes count as progress."""
-        if all(file.path != path for file in self._files):  # a file that a descriptor names
+        if all(file.path != path for file in self._files):  # a file that is named by a descriptor
             with suppress(OSError):
                 self._followed_bytes += os.path.getsize(path)
         return _Watched(self, path, stream) if self._shown else stream
 
     def add(self, path: str, size: int) -> None:
-        """Count *size* bytes of a file that were read, and redraw the bar."""
+        """Add *size* bytes that were read from a file, and redraw the bar."""
         self._read_bytes += size
         if not self._shown or time.monotonic() - self._began < PATIENCE_S:
             return
@@ -78,7 +78,7 @@ class Meter:
         from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
         columns = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-        # Drawn by the thread that reads, so that the bar never interrupts findings.
+        # The bar is drawn by the thread that reads, so that it never interrupts the output of a finding.
         return Progress(*columns, console=Console(file=self._stream), transient=True, auto_refresh=False)
 
     def _total(self) -> int | None:
@@ -86,7 +86,8 @@ class Meter:
 
     @cached_property
     def _input_bytes(self) -> int | None:
-        """Size of all files to validate. None if it is unknown or 0; then the bar moves without showing a share."""
+        """Size of all files to validate. None if the size is unknown or 0; the bar then moves without showing a
+        share."""
         if any(file.path == STDIN for file in self._files):
             return None
         try:

@@ -1,5 +1,5 @@
-"""Files that `--follow` has validated together with a descriptor, so that they are not validated again by
-themselves."""
+"""Files that were validated together with a descriptor, because of the option `--follow`. They are recorded so that
+they are not validated a second time by themselves."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from lro_conformance.validate.paths import LINES, STDIN, InputFile
 from lro_spec.jsonl.compression import DamagedError, Peekable, plain_name, unpacked
 from lro_spec.jsonl.lines import Readable
 
-_DOCUMENTS = ("", ".json", ".yaml", ".yml")
-_LOOK = 64 * 1024
+_SUFFIXES_OF_DOCUMENTS = ("", ".json", ".yaml", ".yml")
+_PEEK_BYTES = 64 * 1024
 
 
 class VisitedFiles:
     """Files that were validated together with their descriptors.
 
-    A file is recognised by any path that leads to it under the same name. Under another name, that of a link for
-    example, it counts as another file, because the name is validated, too.
+    A file is recognised by any path that leads to it and ends in the same file name. A path with another file name,
+    such as a link, counts as another file, because the file name is validated, too.
     """
 
     def __init__(self) -> None:
@@ -36,23 +36,26 @@ class VisitedFiles:
 
 
 def descriptors_first(found: Iterable[InputFile]) -> list[InputFile]:
-    """The files in this order: those that may be descriptors, others, files of lines. A file of lines is recognised by
-    its suffix or its first line, a possible descriptor by its suffix."""
+    """Sort files: first the files that may be descriptors, then other files, then files of lines.
+
+    A possible descriptor is recognised by its suffix. A file of lines is recognised by its suffix or its first line.
+    """
     return sorted(found, key=lambda each: _rank(each.path))
 
 
 def _rank(path: str) -> int:
     suffix = Path(plain_name(path)).suffix.lower()
-    return 2 if suffix in LINES or _starts_with_a_record(path) else 0 if suffix in _DOCUMENTS else 1
+    return 2 if suffix in LINES or _starts_with_a_record(path) else 0 if suffix in _SUFFIXES_OF_DOCUMENTS else 1
 
 
 def _starts_with_a_record(path: str) -> bool:
-    """True if the first of several lines is a JSON object. Pipes are not read, because that is possible only once."""
+    """True if the file has several lines and the first is a JSON object. False for a pipe, because it could be read
+    only once."""
     if not os.path.isfile(path):
         return False
     try:
         with open(path, "rb", buffering=0) as stream:
-            first, _, rest = unpacked(Peekable(cast("Readable", stream))).peek(_LOOK).partition(b"\n")
+            first, _, rest = unpacked(Peekable(cast("Readable", stream))).peek(_PEEK_BYTES).partition(b"\n")
         return bool(rest.strip()) and isinstance(json.loads(first), dict)
     except (OSError, DamagedError, ValueError, RecursionError):
         return False

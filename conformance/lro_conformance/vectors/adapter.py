@@ -1,8 +1,10 @@
-"""A conversation with an adapter: the program that puts vectors to an implementation in any language.
+"""A conversation with an adapter.
 
-The adapter reads a JSON-RPC 2.0 request from each line of its stdin, and writes the response to a line of its stdout.
-The method is the kind of vector; the parameters are ``vector`` (its id), ``edition`` and ``input``; the result is
-``{"answer": …}``. To a kind that it does not implement, the adapter responds with an error of code -32601.
+A vector is a question with the answer that the specification expects. An adapter is a program that passes the questions
+to an implementation, which may be in any language. It reads a JSON-RPC 2.0 request from each line of its stdin, and
+writes the response to a line of its stdout. The method of the request is the kind of the vector. The parameters are
+``vector`` (the id of the vector), ``edition`` and ``input``. The result is ``{"answer": …}``. If the implementation
+does not have the kind, the adapter responds with an error of code -32601.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from lro_spec.display import show
 NOT_FOUND = -32601
 """The code of JSON-RPC for an unknown method, here an unknown kind of vector."""
 
-_SHOWN = 160
+_MAX_CHARACTERS = 160
 _ADVICE = "write one JSON-RPC 2.0 response to each request on a line of stdout, and write everything else to stderr"
 _VIOLATIONS = {
     "batch": "wrote an array",
@@ -33,16 +35,18 @@ _VIOLATIONS = {
     "stdin-closed": "no longer reads its stdin",
     "stdout-closed": "closed its stdout but keeps running",
 }
-"""Predicates for messages about an adapter, by kind of anomaly. These are the kinds for which the words in
-`lro_conformance.wire.jsonrpc.KINDS` do not fit an adapter, because they speak of a server, of MCP, or of messages that
-an adapter does not send. The words for other kinds fit."""
+"""What an adapter did wrong, by kind of anomaly, as the predicate of a sentence.
+
+Only some kinds are listed. For them, the words in `lro_conformance.wire.jsonrpc.KINDS` do not fit an adapter, because
+they speak of a server, of MCP, or of messages that an adapter does not send. For all other kinds, the words in `KINDS`
+are used.
+"""
 
 
 class AdapterError(Exception):
-    """The adapter could not be started, did not keep to the protocol, or did not answer in time, so there is no
-    verdict.
+    """There is no verdict, because the adapter could not be started, violated the protocol, or did not answer in time.
 
-    The message is one line.
+    The message is a single line.
     """
 
 
@@ -53,55 +57,58 @@ class Answer:
     vector: Vector
     value: object = None
     refusal: str = ""
-    """The message of the error with which the adapter responded in place of an answer; empty if it answered."""
+    """The message of the error that the adapter returned instead of an answer; empty if it returned an answer."""
     unsupported: bool = False
-    """True if the implementation does not have this kind."""
+    """True if the implementation does not have the kind of the vector."""
 
 
 def ask(vectors: Iterable[Vector], argv: Sequence[str], *, edition: str, timeout_s: float) -> Iterator[Answer]:
-    """The answers of an adapter, in the order of the vectors; its process group ends with the iterator.
+    """Start an adapter, and yield its answers in the order of the vectors. When the iterator ends, the process group of
+    the adapter is ended, too.
 
-    Raises `AdapterError` if the adapter cannot be started, and at the first vector to which it does not respond by the
-    protocol within *timeout_s* seconds.
+    Raises `AdapterError` if the adapter cannot be started. Also raises `AdapterError` at the first vector for which the
+    adapter violates the protocol or does not respond within *timeout_s* seconds.
     """
     limits = Limits(request_timeout_s=timeout_s, start_timeout_s=timeout_s, max_line_bytes=16 << 20)
     with Workspace(limits=limits) as workspace:
         process = workspace.server(argv)
         failure = process.start()
         if failure is not None:
-            raise AdapterError(f"the adapter could not be started: {_line(failure.detail)}")
+            raise AdapterError(f"the adapter could not be started: {_in_one_line(failure.detail)}")
         for vector in vectors:
             params = {"vector": vector.id, "edition": edition, "input": vector.input}
             reply = process.request(vector.kind, params)
             if anomalies := process.transcript.anomalies:
-                raise AdapterError(f"{vector.id}: the adapter {_line(_violation(anomalies[0]))}: {_ADVICE}")
+                raise AdapterError(f"{vector.id}: the adapter {_in_one_line(_violation(anomalies[0]))}: {_ADVICE}")
             yield _answer(vector, reply)
 
 
 def _violation(anomaly: Anomaly) -> str:
-    """The behaviour that the protocol does not allow, as the predicate of a sentence."""
+    """What the adapter did wrong, as the predicate of a sentence."""
     return f"{_VIOLATIONS.get(anomaly.kind) or f'wrote {KINDS[anomaly.kind]}'}: {anomaly.detail}"
 
 
 def _answer(vector: Vector, reply: Reply) -> Answer:
     if reply.failure is not None:
-        said = f"; stderr ends: {_line(reply.failure.stderr[-_SHOWN:])}" if reply.failure.stderr else ""
+        stderr_note = (
+            f"; stderr ends: {_in_one_line(reply.failure.stderr[-_MAX_CHARACTERS:])}" if reply.failure.stderr else ""
+        )
         detail = reply.failure.detail.replace("the server", "the adapter")
-        raise AdapterError(f"{vector.id}: {_line(detail)}{said}")
+        raise AdapterError(f"{vector.id}: {_in_one_line(detail)}{stderr_note}")
     if reply.error is not None:
         error = as_record(reply.error)
-        message = _line(str(error.get("message", ""))) or _line(show(reply.error))
+        message = _in_one_line(str(error.get("message", ""))) or _in_one_line(show(reply.error))
         return Answer(vector, refusal=message, unsupported=error.get("code") == NOT_FOUND)
     result: object = reply.result
     if not isinstance(result, dict) or "answer" not in result:
         raise AdapterError(
-            f'{vector.id}: expected the result {{"answer": …}}, got {_line(show(cast("object", result)))}'
+            f'{vector.id}: expected the result {{"answer": …}}, got {_in_one_line(show(cast("object", result)))}'
         )
     return Answer(vector, cast("dict[str, Any]", result)["answer"])
 
 
-def _line(text: str) -> str:
+def _in_one_line(text: str) -> str:
     """A text from the adapter in one line, shortened and escaped for a terminal."""
     from lro_conformance.report.sanitize import one_line
 
-    return one_line(" ".join(text.split()), 2 * _SHOWN)
+    return one_line(" ".join(text.split()), 2 * _MAX_CHARACTERS)

@@ -1,7 +1,8 @@
 """The suite's own answers to vectors, by the rules that `lro validate` and `lro certify` apply.
 
-An expected answer that differs from these is a defect of the vector. Kinds that only an implementation can answer
-(`write`, and `mapping` of a proxy) have no function here; `lro_conformance.vectors.judge` judges what was written.
+If the expected answer of a vector differs from the suite's answer, the vector has a defect. Two kinds of vectors can be
+answered only by an implementation, so they have no function here: `write`, and `mapping` of a proxy.
+`lro_conformance.vectors.judge` judges what an implementation has written.
 """
 
 from __future__ import annotations
@@ -41,11 +42,12 @@ Input = Mapping[str, Any]
 
 
 class UnansweredError(LookupError):
-    """The suite has no answer of its own to this kind of question."""
+    """The suite cannot answer this kind of question itself."""
 
 
 def answer(kind: str, question: Input, edition: str) -> object:
-    """The suite's answer by an edition. Raises `UnansweredError` for a kind that only an implementation can answer."""
+    """The answer of the suite by the rules of an edition. Raises `UnansweredError` if only an implementation can answer
+    this kind of question."""
     function = ANSWERS.get(kind)
     if function is None:
         raise UnansweredError(f"only an implementation can answer a vector of kind {kind}")
@@ -78,8 +80,8 @@ def _descriptor_and_file(question: Input, edition: str) -> object:
 
 
 def linked(descriptor: object, data: bytes, call: Input | None, edition: str) -> Iterable[Finding]:
-    """Findings about a descriptor, its recipes and its file; if *call* is known, also about contradictions to the
-    call."""
+    """Findings about a descriptor, its recipes and its file. If *call* is not None, there are also findings about
+    values that contradict the call."""
     request = None
     if call is not None:
         level = call.get("detail") or edition_named(edition).default_detail.get(call["operation"])
@@ -91,23 +93,25 @@ def _result(question: Input, edition: str) -> object:
     result: dict[str, Any] = question["result"]
     if wrong_call_result(result) is not None:
         return ["LRO-PROT-03"]
-    found, schema, wrong = find_descriptor(result), question.get("output_schema"), list[str]()
+    found, schema, violated = find_descriptor(result), question.get("output_schema"), list[str]()
     if found is not None and is_failure(result):
-        wrong.append("LRO-DESC-12")
+        violated.append("LRO-DESC-12")
     if found is not None and differing_descriptors(result, found) is not None:
-        wrong.append("LRO-DESC-11")
+        violated.append("LRO-DESC-11")
     if schema is not None and not is_failure(result) and against_output_schema(result, schema) is not None:
-        wrong.append("LRO-PROT-01")
+        violated.append("LRO-PROT-01")
     if found is not None and cursor_beside(result, found) is not None:
-        wrong.append("LRO-DESC-13")
+        violated.append("LRO-DESC-13")
     if found is not None and EXTRACT in question.get("tools", ()) and not names_extraction(found.value):
-        wrong.append("LRO-GUI-06")
-    return sorted(set(wrong) & {r.id for r in catalogue(edition) if r.keyword == "MUST"})
+        violated.append("LRO-GUI-06")
+    return sorted(set(violated) & {r.id for r in catalogue(edition) if r.keyword == "MUST"})
 
 
 def _name(question: Input, edition: str) -> object:
-    found = parse_file_name(question["name"], edition=edition)
-    return None if found is None else {"operation": found.operation, "milliseconds": found.milliseconds}
+    parsed_name = parse_file_name(question["name"], edition=edition)
+    return (
+        None if parsed_name is None else {"operation": parsed_name.operation, "milliseconds": parsed_name.milliseconds}
+    )
 
 
 # Decisions
@@ -184,8 +188,8 @@ def _recipe(question: Input, edition: str) -> object:
 
 
 def run_jq(call: JqCall, data: bytes) -> object:
-    """The outputs of a jq program: values, or lines of text if the call asks for raw output; ``"error"`` if it
-    fails."""
+    """The outputs of a jq program: a list of JSON values, or a list of lines of text if the call asks for raw output.
+    Returns ``"error"`` if the program fails."""
     done = _runner().run(Pipeline("", 0, call, ()), data)
     if not done.ok:
         return "error"
@@ -194,15 +198,16 @@ def run_jq(call: JqCall, data: bytes) -> object:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text. Only a line feed ends one: U+2028 and others do not, unlike in `str.splitlines`."""
+    """The lines of a text. Only a line feed ends a line. Other characters such as U+2028 do not, although they do in
+    `str.splitlines`."""
     return text.removesuffix("\n").split("\n") if text else []
 
 
 def stream(text: str) -> list[object]:
     """The JSON values of a text, one after the other."""
-    decoder, values, at = json.JSONDecoder(), list[object](), 0
-    while match := re.compile(r"\s*(?=\S)").match(text, at):
-        value, at = decoder.raw_decode(text, match.end())
+    decoder, values, index = json.JSONDecoder(), list[object](), 0
+    while match := re.compile(r"\s*(?=\S)").match(text, index):
+        value, index = decoder.raw_decode(text, match.end())
         values.append(value)
     return values
 
@@ -222,30 +227,30 @@ _REFUSED = {"refused": True}
 
 
 def _extract(question: Input, edition: str) -> object:
-    given: Input = question["arguments"]
-    named = given.get("file_path", given.get("filename", ""))
-    path = PurePosixPath(question["output_dir"], named)
-    if ".." in path.parts or "\0" in named or str(path) not in question["files"]:
+    arguments: Input = question["arguments"]
+    requested_path = arguments.get("file_path", arguments.get("filename", ""))
+    path = PurePosixPath(question["output_dir"], requested_path)
+    if ".." in path.parts or "\0" in requested_path or str(path) not in question["files"]:
         return _REFUSED
-    return _TOOLS[question["tool"]](question["files"][str(path)], given)
+    return _ANSWERS_OF_TOOLS[question["tool"]](question["files"][str(path)], arguments)
 
 
-def _lro_extract(text: str, given: Input) -> object:
-    if ("recipe" in given) == ("query" in given):
+def _lro_extract(text: str, arguments: Input) -> object:
+    if ("recipe" in arguments) == ("query" in arguments):
         return _REFUSED
-    program = given.get("query")
+    program = arguments.get("query")
     call = JqCall(str(program))
-    if "recipe" in given:
+    if "recipe" in arguments:
         recipes = {r.number: r.command for r in edition_named("lro-1600").recipes_at("full")}
-        if given["recipe"] not in recipes:
+        if arguments["recipe"] not in recipes:
             return _REFUSED
-        call = _with_parameters(recipes[given["recipe"]], given.get("params", {}))
+        call = _with_parameters(recipes[arguments["recipe"]], arguments.get("params", {}))
     values = run_jq(call, text.partition("\n")[2].encode())
     return _REFUSED if values == "error" else {"values": values}
 
 
 _PARAMETERS = {"namespace": '"_semantic"', "keyword": '"keyword"', "tag": '"TAG"', "type": '"semantic"'}
-"""The literal in the standard recipes that stands for each parameter."""
+"""For each parameter, the literal in the standard recipes that is replaced by the value of the parameter."""
 
 
 def _with_parameters(command: str, params: Input) -> JqCall:
@@ -257,31 +262,31 @@ def _with_parameters(command: str, params: Input) -> JqCall:
     return JqCall(program, slurp=call.slurp, raw=call.raw)
 
 
-def _read(text: str, given: Input) -> object:
-    start, end = given["start"], given["end"]
+def _read(text: str, arguments: Input) -> object:
+    start, end = arguments["start"], arguments["end"]
     return _REFUSED if end < start or start > len(text) else {"text": text[start:end]}
 
 
-def _search(text: str, given: Input) -> object:
-    flags = 0 if given.get("case_sensitive", False) else re.IGNORECASE
-    lines = [n for n, line in enumerate(lines_of(text), 1) if re.search(given["pattern"], line, flags)]
-    return {"lines": lines[: given.get("max_results", 50)]}
+def _search(text: str, arguments: Input) -> object:
+    flags = 0 if arguments.get("case_sensitive", False) else re.IGNORECASE
+    lines = [n for n, line in enumerate(lines_of(text), 1) if re.search(arguments["pattern"], line, flags)]
+    return {"lines": lines[: arguments.get("max_results", 50)]}
 
 
-def _query(text: str, given: Input) -> object:
-    raw = given.get("raw", False)
-    values = run_jq(JqCall(given["query"]), text.encode())
+def _query(text: str, arguments: Input) -> object:
+    raw = arguments.get("raw", False)
+    values = run_jq(JqCall(arguments["query"]), text.encode())
     if not isinstance(values, list):
         return _REFUSED
-    indent, separators = (None, (",", ":")) if given.get("compact", False) else (2, None)
-    shown = [
+    indent, separators = (None, (",", ":")) if arguments.get("compact", False) else (2, None)
+    texts = [
         v if raw and isinstance(v, str) else json.dumps(v, ensure_ascii=False, indent=indent, separators=separators)
         for v in cast("list[object]", values)
     ]
-    return {"lines": lines_of("\n".join(shown))}
+    return {"lines": lines_of("\n".join(texts))}
 
 
-_TOOLS: Mapping[str, Callable[[str, Input], object]] = {
+_ANSWERS_OF_TOOLS: Mapping[str, Callable[[str, Input], object]] = {
     "lro_extract": _lro_extract,
     "query_large_output": _query,
     "read_large_output": _read,
@@ -303,17 +308,17 @@ ANSWERS: Mapping[str, Callable[[Input, str], object]] = {
     "recipe": _recipe,
     "result": _result,
 }
-"""The suite's answer to each kind of question."""
+"""The functions that compute the suite's answers, by kind of question."""
 
 
 def descriptor_and_file(answered: object) -> tuple[object, bytes] | None:
-    """The descriptor and the file in an answer to `write`; None if it has another form."""
+    """The descriptor and the content of the file in an answer to `write`; None if the answer has another form."""
     if not isinstance(answered, dict):
         return None
-    have = cast("dict[str, Any]", answered)
-    data = have.get("file")
-    if not isinstance(data, str) or "descriptor" not in have:
+    members = cast("dict[str, Any]", answered)
+    data = members.get("file")
+    if not isinstance(data, str) or "descriptor" not in members:
         return None
-    return have["descriptor"], data.encode(
+    return members["descriptor"], data.encode(
         "utf-8", "surrogatepass"
     )  # keeps half of a surrogate pair: validation reports it

@@ -1,5 +1,5 @@
-"""Copies of the vectors, with their documentation and the runners: in a folder, or in an archive whose bytes depend on
-nothing but the content."""
+"""Exports of the vectors, together with their documentation and the runners (programs that run the vectors in several
+languages). An export is a folder or an archive. The bytes of an archive depend only on its content."""
 
 from __future__ import annotations
 
@@ -14,27 +14,29 @@ from lro_conformance.capture.records import as_record
 from lro_conformance.errors import UsageError
 from lro_conformance.vectors.model import INDEX, Corpus, files_of, folder
 
-_LEFT_OUT = {"node_modules", "target", "__pycache__", "package-lock.json", "Cargo.lock"}
-"""Names of files and folders that come into being when a runner is used, and that are not exported."""
+_NOT_EXPORTED = {"node_modules", "target", "__pycache__", "package-lock.json", "Cargo.lock"}
+"""Names of files and folders that are created when a runner is used. They are not exported."""
 
 
 def contents(corpus: Corpus, edition: str | None = None) -> dict[str, bytes]:
-    """The files of an export by their paths: the vectors with their index, the documentation and the runners.
+    """The contents of the files of an export, by their paths: the vectors with their index, the documentation and the
+    runners.
 
-    The exceptions in a runner's ``exceptions.json`` are reduced to those for the vectors of *corpus* in this edition,
-    by default in the edition that this file names.
+    A runner may have a file ``exceptions.json``, which lists vectors and kinds that its implementation does not answer
+    as expected. In the export, it lists only vectors of *corpus* in this *edition*. If *edition* is None, the edition
+    that is stated in ``exceptions.json`` is used.
     """
     root = folder()
-    beside = {
+    other_files = {
         path.relative_to(root).as_posix(): path.read_bytes()
         for path in sorted(root.rglob("*"))
         if (path.is_file() and path.parent != root) or path.suffix == ".md"
     }
-    kept = {name: data for name, data in beside.items() if not _LEFT_OUT & set(name.split("/"))}
-    for name in kept:
+    exported = {name: data for name, data in other_files.items() if not _NOT_EXPORTED & set(name.split("/"))}
+    for name in exported:
         if name.endswith("/exceptions.json"):
-            kept[name] = _exceptions(kept[name], corpus, edition)
-    return {**{name: text.encode() for name, text in files_of(corpus).items()}, **kept}
+            exported[name] = _exceptions(exported[name], corpus, edition)
+    return {**{name: text.encode() for name, text in files_of(corpus).items()}, **exported}
 
 
 def _exceptions(data: bytes, corpus: Corpus, edition: str | None) -> bytes:
@@ -47,9 +49,9 @@ def _exceptions(data: bytes, corpus: Corpus, edition: str | None) -> bytes:
 
 
 def write_folder(corpus: Corpus, target: Path, edition: str | None = None) -> int:
-    """Write an export into a folder in place of an earlier one, and return the number of files.
+    """Write an export to a folder, and return the number of files. An earlier export in this folder is replaced.
 
-    Raises `UsageError` if the folder has files but no earlier export.
+    Raises `UsageError` if the folder has files but does not have an earlier export.
     """
     files = contents(corpus, edition)
     for path in _files_of_earlier(target):
@@ -63,9 +65,9 @@ def write_folder(corpus: Corpus, target: Path, edition: str | None = None) -> in
 
 
 def _files_of_earlier(target: Path) -> list[Path]:
-    """The files of vectors of an earlier export in this folder; none if the folder is new or empty.
+    """The files of vectors that an earlier export has written to this folder. Empty if the folder is new or empty.
 
-    Raises `UsageError` for a folder that has files, but no index of vectors.
+    Raises `UsageError` if the folder has files, but no index of vectors.
     """
     if not target.is_dir() or not any(target.iterdir()):
         return []
@@ -84,7 +86,7 @@ def _files_of_earlier(target: Path) -> list[Path]:
 
 
 def archive(corpus: Corpus, edition: str | None = None) -> bytes:
-    """An export as .tar.gz: the same bytes on every machine and day."""
+    """An export as a .tar.gz file. Its bytes are the same on every machine and at every time."""
     plain = io.BytesIO()
     with tarfile.open(fileobj=plain, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for name, data in sorted(contents(corpus, edition).items()):

@@ -1,4 +1,5 @@
-"""Judges an answer: by the expected one and, for what an implementation wrote, also by validation."""
+"""Judges an answer to a vector by comparing it with the expected answer. If the answer is a descriptor and a file that
+an implementation has written, they are also validated."""
 
 from __future__ import annotations
 
@@ -14,14 +15,14 @@ from lro_spec.findings import Finding, Kind
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A reason why an answer is not as expected, with the requirement that the answer breaks."""
+    """A reason why an answer is not as expected, with the requirement that is violated by the answer."""
 
     requirement: str
     text: str
 
 
 def judge(vector: Vector, answered: object, edition: str) -> list[Problem]:
-    """The problems of an answer by an edition; none if it is as expected."""
+    """The problems of an answer by the rules of an edition. Empty if the answer is as expected."""
     if vector.kind == "write":
         return list(_judge_written(vector, answered, edition))
     if vector.kind == "quoting" and _is_quoted(vector, answered):
@@ -31,9 +32,9 @@ def judge(vector: Vector, answered: object, edition: str) -> list[Problem]:
 
 
 def _is_quoted(vector: Vector, answered: object) -> bool:
-    """Return whether a shell would read the answer as one word, the path in the question.
+    """Return whether a shell would read the answer as a single word that equals the path in the question.
 
-    A path can be quoted in many ways, of which the vector does not list all.
+    This is enough, because a path can be quoted in many ways, and the vector does not list all of them.
     """
     from lro_spec.recipes.shell import RecipeSyntaxError, split_pipeline
 
@@ -69,7 +70,7 @@ def _sentence(finding: Finding) -> str:
 
 
 def content_of(data: bytes) -> dict[str, Any]:
-    """The parsed header and records of a file. They are added to an answer to `write`, so that the vector's rules can
-    refer to them."""
+    """The parsed header and records of a file. They are added to an answer to `write` so that the rules of the vector
+    can refer to them."""
     header, *records = [json.loads(line) for line in data.decode().removesuffix("\n").split("\n")]
     return {"header": header, "records": records}

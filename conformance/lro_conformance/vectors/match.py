@@ -1,7 +1,7 @@
-"""Comparison of an answer with what a vector expects: a list of rules, each of which is about one place of the answer.
+"""Comparison of an answer with the rules of a vector. Each rule is about one place in the answer.
 
-There are three kinds of rules, so that a runner in any language needs about ten lines for them;
-``schemas/vectors.schema.json`` describes each.
+There are only three kinds of rules, so that a runner in any language needs about ten lines of code for them. They are
+described in ``schemas/vectors.schema.json``.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from lro_spec.jsonl.strict import equal
 
 
 def mismatch(expect: Sequence[Mapping[str, Any]], answer: object) -> str | None:
-    """The first difference between an answer and the expected one, in a sentence; None if it is as expected."""
+    """Description of the first difference between an answer and what the rules *expect*. None if the answer is as
+    expected."""
     return next((problem for rule in expect if (problem := _broken(rule, answer)) is not None), None)
 
 
 def value_at(pointer: str, answer: object) -> object:
-    """The value at a JSON Pointer that leads through objects; None if it is not there."""
+    """The value at a JSON Pointer that leads only through objects. None if there is no such value."""
     for name in pointer.split("/")[1:]:
         answer = cast("dict[str, object]", answer).get(name) if isinstance(answer, dict) else None
     return answer

@@ -1,4 +1,4 @@
-"""The vectors: their model, and the reader of their files.
+"""The vectors: the classes for them, and functions that read and write their files.
 
 A vector is one question with the answer that it expects. ``schemas/vectors.schema.json`` describes the files, and
 ``conformance/vectors/README.md`` each kind of question.
@@ -21,9 +21,9 @@ from lro_conformance.errors import UsageError
 _OF_DOCUMENTS = frozenset({"descriptor", "descriptor+file", "file", "result"})
 
 INDEX = "index.json"
-"""The file that lists the others, with the version of the vectors and a digest."""
+"""The file that lists the other files, and states the version of the vectors and a digest."""
 
-# In a wheel the vectors are beside the schemas; in a checkout they have a folder of their own.
+# In a wheel, the vectors are in the package lro_spec. In a checkout, they have a folder of their own.
 _FOLDERS = (Path(lro_spec.__file__).parent / "vectors", Path(__file__).parents[2] / "vectors")
 
 
@@ -32,37 +32,38 @@ class Vector:
     """One question, and the answer that it expects."""
 
     id: str
-    """Stable: an id never changes its meaning and is never used again."""
+    """The id never changes its meaning. If the vector is removed, its id is never used again."""
     kind: str
     about: str
-    """A few words, for lists."""
+    """A description in a few words, to be shown in lists."""
     why: str
     """The reason for the expected answer."""
     requirements: tuple[str, ...]
-    """The requirements that it is about, the deciding one first."""
+    """The requirements that the vector is about. The first is the requirement that decides the answer."""
     editions: tuple[str, ...]
-    """The editions that give this answer; the vector was written for the first."""
+    """The editions by whose rules the answer is expected. The vector was written for the first of them."""
     input: dict[str, Any]
     expect: list[dict[str, Any]]
     """Rules for the answer (see `lro_conformance.vectors.match`)."""
     chapter: str = ""
-    """The chapter that the vector's file states: the group of the deciding requirement. In this package it is also the
-    name of the file, without the suffix."""
+    """The chapter that is stated by the vector's file: the group of the first requirement. In this package, it is also
+    the name of the file without the suffix."""
     mistake: dict[str, Any] | None = None
-    """A wrong answer that a hasty implementation gives, and the mistake behind it."""
+    """A wrong answer that a careless implementation may give, and the mistake that leads to it. None if no mistake is
+    described."""
 
     @property
     def is_of_documents(self) -> bool:
-        """True if the answer is the list of the requirements that the documents of the question break."""
+        """True if the answer is the list of the requirements that are violated by the documents in the question."""
         return self.kind in _OF_DOCUMENTS
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """The requirements that the documents of the question break; empty for other kinds of questions."""
+        """The requirements that are violated by the documents in the question; empty for other kinds of questions."""
         return tuple(self.expect[0]["is"][0]) if self.is_of_documents else ()
 
     def as_json(self) -> dict[str, Any]:
-        """The vector as in its file."""
+        """The vector as a JSON object, as it is in its file."""
         return {
             "id": self.id,
             "kind": self.kind,
@@ -81,17 +82,18 @@ class Corpus:
     """The vectors of a folder, or a selection of them."""
 
     version: str
-    """The version that the folder's index states; empty if there is no index."""
+    """The version that is stated by the index of the folder; empty if there is no index."""
     digest: str
-    """The digest of the whole folder as its index states it, which is not verified; empty if there is no index."""
+    """The digest of the whole folder that is stated by the index; empty if there is no index. It is not verified."""
     vectors: tuple[Vector, ...]
     not_covered: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The reason for each MUST that no vector is about."""
+    """For each MUST that no vector is about, the reason why there is no vector."""
 
     def select(
         self, *, edition: str | None = None, chapters: Collection[str] = (), kinds: Collection[str] = ()
     ) -> Corpus:
-        """The vectors of this edition, of these chapters and of these kinds; arguments that are absent select all."""
+        """Select the vectors of this edition, these chapters and these kinds. If an argument is omitted, it does not
+        restrict the selection."""
         chosen = tuple(
             v
             for v in self.vectors
@@ -103,7 +105,7 @@ class Corpus:
 
     @property
     def chapters(self) -> tuple[str, ...]:
-        """The chapters in their order."""
+        """The chapters, in the order of the vectors."""
         return tuple(dict.fromkeys(v.chapter for v in self.vectors))
 
 
@@ -116,10 +118,10 @@ def folder() -> Path:
 
 
 def load(path: Path | None = None) -> Corpus:
-    """The vectors of a folder, by default those of this package.
+    """Read the vectors of a folder, or of this package if *path* is None.
 
-    Raises `UsageError`, which names the file and the reason, if a file is missing, cannot be read or is not of the
-    documented form, or if two vectors have the same id.
+    Raises `UsageError` if a file is missing, cannot be read or does not have the documented form, or if two vectors
+    have the same id. The message names the file and the reason.
     """
     root = folder() if path is None else path
     if not root.is_dir():
@@ -178,13 +180,14 @@ def _vectors(path: Path) -> Iterator[Vector]:
 
 
 def chapter_text(chapter: str, vectors: Sequence[Vector]) -> str:
-    """The text of a file of vectors, with each vector on a line of its own, so that a diff shows which ones changed."""
+    """The text of a file of vectors. Each vector is on a line of its own, so that a diff shows which vectors have
+    changed."""
     lines = ",\n".join(json.dumps(v.as_json(), ensure_ascii=False, separators=(",", ":")) for v in vectors)
     return f'{{"format": "lro-vectors/2", "chapter": {json.dumps(chapter)}, "vectors": [\n{lines}\n]}}\n'
 
 
 def index_text(corpus: Corpus, texts: dict[str, str]) -> str:
-    """The text of the index; *texts* are the contents of the files of vectors, by name."""
+    """The text of the index. *texts* are the contents of the files of vectors, by name."""
     files = [
         {
             "name": name,
@@ -206,7 +209,8 @@ def index_text(corpus: Corpus, texts: dict[str, str]) -> str:
 
 
 def digest_of(texts: dict[str, str]) -> str:
-    """One digest of all files: SHA-256 of ``name NUL content NUL`` of each, sorted by name."""
+    """A digest of all files: the SHA-256 of the concatenated texts ``name NUL content NUL`` of the files, which are
+    sorted by name."""
     digest = hashlib.sha256()
     for name in sorted(texts):
         digest.update(name.encode() + b"\0" + texts[name].encode() + b"\0")

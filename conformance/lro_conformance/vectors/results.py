@@ -1,4 +1,4 @@
-"""The result of a run of vectors, by vector and by requirement, and its renderings."""
+"""The results of a run of vectors, by vector and by requirement, and their output as text, JSON and JUnit XML."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Result:
     verdict: Verdict
     problems: tuple[Problem, ...] = ()
     mistake: str = ""
-    """The mistake behind the answer, if the vector describes it; otherwise empty."""
+    """The mistake that leads to the answer, if it is described by the vector; otherwise empty."""
     unsupported: bool = False
     """True if the adapter does not have the kind of the vector."""
 
     @property
     def lines(self) -> Iterator[str]:
-        """Lines for a reader: the problems, the mistake if it is known, the reason for the expected answer, and the
-        question."""
+        """Lines to show to a user: the problems, the mistake if it is known, the reason for the expected answer, and
+        the question."""
         for problem in self.problems:
             yield f"{problem.requirement}: {problem.text}"
             if problem.requirement != self.vector.requirements[0]:
@@ -49,17 +49,18 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class RequirementResult:
-    """The result of all vectors about one requirement, and of other vectors whose answers break it."""
+    """The result for one requirement. It depends on all vectors about the requirement, and on other vectors whose
+    answers violate it."""
 
     id: str
     title: str
     group: str
     verdict: Verdict
-    passed: int
+    passed_vectors: int
     """Number of vectors about the requirement that passed."""
-    failed: tuple[Result, ...]
-    """Results with a problem that breaks the requirement, also of vectors that are about others."""
-    total: int
+    violations: tuple[Result, ...]
+    """Results with a problem that violates the requirement. The vector may be about other requirements."""
+    total_vectors: int
     """Number of vectors about the requirement."""
 
 
@@ -77,32 +78,32 @@ class Results:
 
     @cached_property
     def requirements(self) -> list[RequirementResult]:
-        """Results by requirement, in the order of the catalogue; only of requirements that some vector is about, or
-        that some answer breaks."""
+        """The results by requirement, in the order of the catalogue. A requirement is included if a vector is about it,
+        or if an answer violates it."""
         found: list[RequirementResult] = []
         for r in catalogue(self.edition):
             about = [one for one in self.results if r.id in one.vector.requirements]
             blamed = tuple(one for one in self.results if any(p.requirement == r.id for p in one.problems))
-            passed = sum(one.verdict == "pass" for one in about)
+            passed_vectors = sum(one.verdict == "pass" for one in about)
             if about or blamed:
-                verdict: Verdict = "fail" if blamed else "pass" if passed else "not-observed"
-                found.append(RequirementResult(r.id, r.title, r.group, verdict, passed, blamed, len(about)))
+                verdict: Verdict = "fail" if blamed else "pass" if passed_vectors else "not-observed"
+                found.append(RequirementResult(r.id, r.title, r.group, verdict, passed_vectors, blamed, len(about)))
         return found
 
     @property
     def exit_code(self) -> int:
-        """1 if an answer is not as expected, or a required kind is missing; otherwise 0, or 3 if there was no
-        answer."""
+        """1 if an answer is not as expected or a required kind is missing. Otherwise 3 if there was no answer, and 0 if
+        there were answers."""
         return 1 if self.of("fail") else 0 if self.of("pass") else 3
 
 
 def judged(answers: Iterable[Answer], corpus: Corpus, edition: str, required: Collection[str] = ()) -> Results:
-    """The results of answers. If the adapter does not have a kind that is *required*, the vectors of this kind fail."""
+    """Judge answers. If the adapter does not have a kind that is *required*, the vectors of this kind fail."""
     return Results(corpus, edition, tuple(result_of(answer, edition, required) for answer in answers))
 
 
 def result_of(answer: Answer, edition: str, required: Collection[str] = ()) -> Result:
-    """The result of one answer."""
+    """Judge one answer; *required* is as in `judged`."""
     vector = answer.vector
     if answer.unsupported and vector.kind in required:
         problem = Problem(vector.requirements[0], f"the adapter does not have kind {vector.kind}, which is required")
@@ -117,21 +118,21 @@ def result_of(answer: Answer, edition: str, required: Collection[str] = ()) -> R
     return Result(vector, "fail" if problems else "pass", problems, mistake)
 
 
-def mistake_in(given: object, vector: Vector) -> str:
-    """The mistake that the vector describes, if the answer is the one to which that mistake leads; otherwise empty.
+def mistake_in(answer: object, vector: Vector) -> str:
+    """The mistake that is described by the vector, if this mistake leads to the given *answer*; otherwise empty.
 
-    Only the places to which the vector's rules refer are compared.
+    Answers are compared only at the places to which the rules of the vector refer.
     """
     if vector.mistake is None:
         return ""
-    known, places = vector.mistake["answer"], [rule["at"] for rule in vector.expect]
-    same = all(equal(cast("Any", value_at(at, known)), cast("Any", value_at(at, given))) for at in places)
+    wrong_answer, places = vector.mistake["answer"], [rule["at"] for rule in vector.expect]
+    same = all(equal(cast("Any", value_at(at, wrong_answer)), cast("Any", value_at(at, answer))) for at in places)
     return str(vector.mistake["why"]) if same else ""
 
 
 def text(results: Results, *, verbose: bool = False) -> Iterator[str]:
-    """The results for a terminal: every failure, a line for each requirement that failed (*verbose*: for each one), and
-    a summary."""
+    """The results as lines for a terminal: every failure, a line for each requirement that failed, and a summary. If
+    *verbose*, there is a line for every requirement."""
     for kind, number in Counter(r.vector.kind for r in results.of("fail") if r.unsupported).items():
         yield f"FAIL {kind}: the adapter does not have this kind, which is required ({number} vectors)"
     for result in (r for r in results.of("fail") if not r.unsupported):
@@ -141,8 +142,8 @@ def text(results: Results, *, verbose: bool = False) -> Iterator[str]:
         yield ""
     for r in results.requirements:
         if verbose or r.verdict == "fail":
-            shown = {"pass": "PASS", "fail": "FAIL", "not-observed": "not observed"}[r.verdict]
-            yield f"{r.id}  {r.group:<10}  {shown:<12}  {r.passed} of {r.total} vectors  {r.title}"
+            verdict = {"pass": "PASS", "fail": "FAIL", "not-observed": "not observed"}[r.verdict]
+            yield f"{r.id}  {r.group:<10}  {verdict:<12}  {r.passed_vectors} of {r.total_vectors} vectors  {r.title}"
     missing = results.of("not-observed")
     if missing:
         kinds = sorted({r.vector.kind for r in missing})
@@ -162,7 +163,7 @@ def as_json(results: Results) -> str:
         "edition": results.edition,
         "vectors": {"version": results.corpus.version, "digest": results.corpus.digest},
         "requirements": [
-            {"id": r.id, "group": r.group, "verdict": r.verdict, "passed": r.passed, "total": r.total}
+            {"id": r.id, "group": r.group, "verdict": r.verdict, "passed": r.passed_vectors, "total": r.total_vectors}
             for r in results.requirements
         ],
         "results": [
@@ -176,11 +177,11 @@ def as_json(results: Results) -> str:
             for r in results.results
         ],
     }
-    return json.dumps(value, indent=1) + "\n"  # in ASCII: an answer may have half of a surrogate pair
+    return json.dumps(value, indent=1) + "\n"  # in ASCII, because an answer may contain half of a surrogate pair
 
 
 def to_junit(results: Results) -> str:
-    """The results as JUnit XML: a suite for each group, a case for each requirement."""
+    """The results as JUnit XML. There is a suite for each group and a case for each requirement."""
     root = ElementTree.Element("testsuites", name=f"lro-vectors {results.edition}")
     for group in dict.fromkeys(r.group for r in results.requirements):
         ones = [r for r in results.requirements if r.group == group]
@@ -194,11 +195,11 @@ def to_junit(results: Results) -> str:
                 suite, "testcase", name=name, classname=f"{results.edition}.{group}", time="0"
             )
             if r.verdict == "fail":
-                first = one_line(f"{r.failed[0].vector.id}: {r.failed[0].problems[0].text}", 400)
+                first = one_line(f"{r.violations[0].vector.id}: {r.violations[0].problems[0].text}", 400)
                 failure = ElementTree.SubElement(case, "failure", message=first, type="vector")
                 failure.text = "\n".join(
                     f"{one.vector.id}\n" + "\n".join(f"  {one_line(line, 400)}" for line in one.lines)
-                    for one in r.failed
+                    for one in r.violations
                 )
             elif r.verdict == "not-observed":
                 ElementTree.SubElement(

@@ -48,7 +48,7 @@ def test_what_is_wrong_with_a_file_may_come_of_those_who_named_it_before() -> No
 def subjects(*calls: Call) -> Subjects:
     found, shared = Subjects(), shared_paths((*SHARED, OWN))
     for call in calls:
-        found.expect(holds=False, expected="", observed=call.path, at=in_shared_file(call, shared, call.path))
+        found.expect(holds=False, expected="", observed=call.path, subject=in_shared_file(call, shared, call.path))
     return found
 
 
@@ -77,7 +77,7 @@ def test_a_call_in_flight_is_one_that_others_may_have_disturbed_unless_its_file_
 def test_what_shows_without_any_such_reason_goes_first(place: str) -> None:
     found = Subjects()
     for at_place in (place, IN_FLIGHT, "descriptor /summary/count: contradiction", "", SHARED_FILE):
-        found.expect(holds=False, expected="", observed=at_place, at=Marked("a call", None, at_place))
+        found.expect(holds=False, expected="", observed=at_place, subject=Marked("a call", None, at_place))
     assert found.misses[0].observed == "descriptor /summary/count: contradiction"
 
 

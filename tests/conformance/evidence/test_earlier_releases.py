@@ -82,8 +82,8 @@ def test_other_words_leave_verdicts_and_counts(recorded: Recorded, monkeypatch: 
     ) -> None:  # fmt: skip
         made(self, rule, kind, pointer, "word", "word", "word", "word", *rest, **others)
 
-    def mute_expect(self: Subjects, holds: bool, *, expected: str, observed: str, at: object = None) -> bool:
-        return expect(self, holds, expected="word", observed="word", at=at)
+    def mute_expect(self: Subjects, holds: bool, *, expected: str, observed: str, subject: object = None) -> bool:
+        return expect(self, holds, expected="word", observed="word", subject=subject)
 
     monkeypatch.setattr(Finding, "__init__", mute)
     monkeypatch.setattr(Subjects, "expect", mute_expect)

@@ -36,7 +36,7 @@ def judged(function: Callable[..., None], id: str = MUST, **have: Any) -> CheckR
 def expecting(*holds: bool) -> Callable[..., None]:
     def function(subjects: Subjects) -> None:
         for number, one in enumerate(holds, 1):
-            subjects.expect(one, expected=f"thing {number}", observed=f"no thing {number}", at=f"at {number}")
+            subjects.expect(one, expected=f"thing {number}", observed=f"no thing {number}", subject=f"at {number}")
 
     return function
 
@@ -73,8 +73,8 @@ class TestACheck:
     def test_observes_nothing_of_what_could_not_be_written_and_tells_the_first_reason(self) -> None:
         def function(subjects: Subjects) -> None:
             for reason in ("no space", "no folder"):
-                assert not subjects.expect(holds=False, expected="", observed="", at=Unwritten(reason))
-            subjects.expect(holds=True, expected="", observed="", at=Unwritten("no permission"))
+                assert not subjects.expect(holds=False, expected="", observed="", subject=Unwritten(reason))
+            subjects.expect(holds=True, expected="", observed="", subject=Unwritten("no permission"))
 
         result = judged(function)
         assert (result.verdict, result.subjects, result.observed) == (Verdict.NOT_OBSERVED, 0, "no space")
@@ -83,7 +83,7 @@ class TestACheck:
     def test_fails_for_what_was_written_whatever_could_not_be(self) -> None:
         def function(subjects: Subjects) -> None:
             for reason in ("no space", ""):
-                subjects.expect(holds=False, expected="a file", observed="none", at=Unwritten(reason))
+                subjects.expect(holds=False, expected="a file", observed="none", subject=Unwritten(reason))
 
         result = judged(function)
         assert (result.verdict, result.observed, result.hindered) == (Verdict.FAIL, "none", False)
@@ -208,7 +208,7 @@ class TestAnErratum:
     def test_warns_and_is_marked(self) -> None:
         def function(subjects: Subjects) -> None:
             subjects.expect(True, expected="", observed="")
-            subjects.erratum(expected="a sorted list", observed="the text's own command fails", at=Shown())
+            subjects.erratum(expected="a sorted list", observed="the text's own command fails", subject=Shown())
 
         result = judged(function)
         assert (result.verdict, result.subjects, result.erratum) == (Verdict.WARN, 2, True)
@@ -237,7 +237,7 @@ class TestASubject:
     def test_renders_what_it_is_about_for_the_first_miss_only(self) -> None:
         see = Subjects()
         for _ in range(2):
-            see.expect(False, expected="e", observed="o", at=Shown())
+            see.expect(False, expected="e", observed="o", subject=Shown())
         assert see.misses == [Miss("e", "o", "evidence", "script", "line"), Miss("e", "o")]
 
     def test_is_not_rendered_where_it_holds(self) -> None:
@@ -245,7 +245,7 @@ class TestASubject:
             def __str__(self) -> str:
                 raise AssertionError
 
-        Subjects().expect(True, expected="", observed="", at=Loud())
+        Subjects().expect(True, expected="", observed="", subject=Loud())
 
     def test_shows_itself_or_its_text(self) -> None:
         assert [evidence_of(None), evidence_of("text"), evidence_of(Shown())] == ["", "text", "evidence"]

@@ -88,7 +88,7 @@ def test_a_limit_is_one_of_unlike_findings(here: Path, said: Any) -> None:
 
 
 def test_what_is_not_compared_is_counted(here: Path, said: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(alike, "_COMPARED", 10)
+    monkeypatch.setattr(alike, "_MAX_COMPARED", 10)
     (here / NAME).write_bytes(lines({**HEADER, "count": 40}, *({"id": f"{n}", "title": n} for n in range(40))))
     out = said(NAME)[1]
     assert "and 7 more like this" in out

@@ -14,12 +14,14 @@ from lro_conformance.trials.extensions.extraction import MARK
 from lro_conformance.trials.extensions.families import FileToolCall
 
 _LARGE = 3
-"""Index of the only large result of a tool in the suite's conversation, apart from the latest message."""
+"""Index of the only message in the suite's conversation that has to be replaced: a large result of a tool that is not
+the latest message."""
 
 
 @check("LRO-EXTRACT-18")
 def test_offloaded_messages_can_be_reloaded(compaction: Compaction, subjects: Subjects) -> None:
-    """The file that replaces a message has all of its text, and `read_file` returns this text unchanged."""
+    """The file that replaces a message has the complete text of the message, and `read_file` returns this text
+    unchanged."""
     if compaction.stored is None:
         raise NotObserved("the message in place of the large one names no file")
     stored = compaction.stored.data.decode("utf-8", "replace")
@@ -27,7 +29,7 @@ def test_offloaded_messages_can_be_reloaded(compaction: Compaction, subjects: Su
         TEXT in stored,
         expected=f"the {len(TEXT)} characters of the message in {compaction.stored.path}",
         observed=compaction.stored.problem or f"{len(stored)} characters: … {show(stored[-60:])}",
-        at=compaction.done,
+        subject=compaction.done,
     )
     if compaction.reload is not None and TEXT in stored:
         call = compaction.reload.call
@@ -36,19 +38,19 @@ def test_offloaded_messages_can_be_reloaded(compaction: Compaction, subjects: Su
             call.outcome == "inline" and TEXT in call.text,
             expected=f"{compaction.reload.about}, all {len(TEXT)} characters",
             observed=received if call.outcome == "inline" else describe(call),
-            at=compaction.reload,
+            subject=compaction.reload,
         )
 
 
 @check("LRO-EXTRACT-19")
 def test_only_large_old_results_are_offloaded(compaction: Compaction, subjects: Subjects) -> None:
-    """Only large tool results other than the latest are replaced, each by a shorter text."""
+    """Only large tool results are replaced, each by a shorter text. The latest tool result is never replaced."""
     original, compacted = conversation(), compaction.messages
     if not subjects.expect(
         len(compacted) == len(original),
         expected=f"{len(original)} messages",
         observed=f"{len(compacted)} messages; {describe(compaction.done.call)}",
-        at=compaction.done,
+        subject=compaction.done,
     ):
         return
     for index, (before, after) in enumerate(zip(original, compacted, strict=True)):
@@ -60,13 +62,13 @@ def test_only_large_old_results_are_offloaded(compaction: Compaction, subjects: 
         else:
             holds, expected = message == before, show(before, 120)
         subjects.expect(
-            holds, expected=f"message {index + 1}: {expected}", observed=show(after, 160), at=compaction.done
+            holds, expected=f"message {index + 1}: {expected}", observed=show(after, 160), subject=compaction.done
         )
 
 
 @check("LRO-EXTRACT-20")
 def test_only_own_folders_are_written(compaction: Compaction, subjects: Subjects) -> None:
-    """The server writes no files to a folder that the client names, unless the folder is the server's own."""
+    """If the client names a folder, the server writes files to it only if it is one of the server's own folders."""
     if compaction.elsewhere is None:
         raise NotObserved("no call that names a folder was tried")
     if not compaction.elsewhere:
@@ -76,76 +78,84 @@ def test_only_own_folders_are_written(compaction: Compaction, subjects: Subjects
 
 @check("LRO-EXTRACT-25")
 def test_ids_do_not_lead_elsewhere(compaction: Compaction, subjects: Subjects) -> None:
-    """No id of a tool call makes the server write a file outside its own folders."""
+    """The server never writes a file outside its own folders, whatever the ids of tool calls are."""
     _expect_no_file(compaction, compaction.escaping, subjects)
 
 
 def _expect_no_file(compaction: Compaction, tried: Iterable[tuple[FileToolCall, str]], subjects: Subjects) -> None:
     if compaction.stored is None or compaction.stored.problem is not None:
         raise NotObserved("the suite cannot read the file of any offloaded message")
-    for one, path in tried:
-        subjects.expect(not path, expected=f"{one.about}: no file elsewhere", observed=f"the file {path}", at=one)
+    for tool_call, path in tried:
+        subjects.expect(
+            not path, expected=f"{tool_call.about}: no file elsewhere", observed=f"the file {path}", subject=tool_call
+        )
 
 
 @check("LRO-EXTRACT-21")
 def test_only_stored_messages_are_read(compaction: Compaction, subjects: Subjects) -> None:
-    """`read_file` reads offloaded messages and no other file."""
+    """`read_file` reads the files of offloaded messages, and no other files."""
     if compaction.reload is None:
         raise NotApplicable("the server lists no read_file along with context_offload, or names no file")
     if compaction.reload.call.outcome != "inline":
         raise NotObserved("read_file does not read a file that it should read")
-    for one in compaction.foreign:
+    for tool_call in compaction.foreign:
         subjects.expect(
-            MARK not in one.call.text, expected=f"{one.about} is refused", observed="the content of that file", at=one
+            MARK not in tool_call.call.text,
+            expected=f"{tool_call.about} is refused",
+            observed="the content of that file",
+            subject=tool_call,
         )
 
 
 @check("LRO-EXTRACT-28")
 def test_small_conversations_stay(compaction: Compaction, subjects: Subjects) -> None:
-    """A conversation of no more than max_total_tokens is returned unchanged."""
-    one = compaction.within
-    if one is None:
+    """A conversation of at most max_total_tokens is returned unchanged."""
+    tool_call = compaction.within
+    if tool_call is None:
         raise NotApplicable("context_offload takes no max_total_tokens")
-    messages = messages_of(one.call)
+    messages = messages_of(tool_call.call)
     changed = [n for n, (m, o) in enumerate(zip(messages, conversation(), strict=False), 1) if m != o]
     if not changed and len(messages) != len(conversation()):
         changed = [len(messages)]
     subjects.expect(
         list(messages) == conversation(),
-        expected=f"{one.about}: its {len(conversation())} messages, unchanged",
-        observed=f"message {changed[0]} of {len(messages)} differs" if changed and messages else describe(one.call),
-        at=one,
+        expected=f"{tool_call.about}: its {len(conversation())} messages, unchanged",
+        observed=f"message {changed[0]} of {len(messages)} differs"
+        if changed and messages
+        else describe(tool_call.call),
+        subject=tool_call,
     )
 
 
 @check("LRO-EXTRACT-29")
 def test_system_and_recent_messages_stay(compaction: Compaction, subjects: Subjects) -> None:
-    """A mode that summarises keeps the text of the system message at its beginning, and the latest message unchanged.
+    """A mode that summarises a conversation keeps the text of the system message at the beginning of the first message,
+    and keeps the latest message unchanged.
 
-    The server may also refuse such a mode with an error; then the mode is not observed.
+    The server may also refuse such a mode with an error. In this case, the mode is not observed.
     """
     if not compaction.summarised:
         raise NotApplicable("context_offload takes no context_manage_mode")
     system, *_, last = conversation()
-    for one in compaction.summarised:
-        if refused(one.call):
-            subjects.not_observed(f"{one.about} is refused, perhaps because it needs a language model")
+    for tool_call in compaction.summarised:
+        if refused(tool_call.call):
+            subjects.not_observed(f"{tool_call.about} is refused, perhaps because it needs a language model")
             continue
-        messages = [as_record(m) for m in messages_of(one.call)]
+        messages = [as_record(m) for m in messages_of(tool_call.call)]
         first = str(messages[0].get("content")) if messages else ""
         subjects.expect(
             bool(messages) and first.startswith(system["content"]) and messages[-1] == last,
-            expected=f"{one.about}: first the system message, last the latest message unchanged",
-            observed=show(messages, 160) if messages else describe(one.call),
-            at=one,
+            expected=f"{tool_call.about}: first the system message, last the latest message unchanged",
+            observed=show(messages, 160) if messages else describe(tool_call.call),
+            subject=tool_call,
         )
 
 
 @check("LRO-EXTRACT-30")
 def test_stored_messages_are_read_by_lines(compaction: Compaction, subjects: Subjects) -> None:
-    """`read_file` returns the lines that offset and limit select; offset counts from 0."""
-    one = compaction.lines
-    if one is None:
+    """`read_file` returns the lines that are selected by offset and limit. The offset counts from 0."""
+    tool_call = compaction.lines
+    if tool_call is None:
         raise NotApplicable(
             "the server lists no read_file with offset and limit along with context_offload, or names no file"
         )
@@ -153,10 +163,10 @@ def test_stored_messages_are_read_by_lines(compaction: Compaction, subjects: Sub
         raise NotObserved("read_file does not return what was stored")
     rows = TEXT.split("\n")
     wanted = [row.strip() for row in rows[1:3]]
-    more = [row.strip() for row in (rows[0], rows[3]) if row.strip() in one.call.text]
+    more = [row.strip() for row in (rows[0], rows[3]) if row.strip() in tool_call.call.text]
     subjects.expect(
-        one.call.outcome == "inline" and all(row in one.call.text for row in wanted) and not more,
-        expected=f"{one.about}: {show(wanted)}",
-        observed=describe(one.call),
-        at=one,
+        tool_call.call.outcome == "inline" and all(row in tool_call.call.text for row in wanted) and not more,
+        expected=f"{tool_call.about}: {show(wanted)}",
+        observed=describe(tool_call.call),
+        subject=tool_call,
     )
