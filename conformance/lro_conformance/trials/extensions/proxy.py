@@ -28,7 +28,7 @@ from lro_spec.recipes.bounded import BoundedRunner
 from lro_spec.recipes.runner import JqRun
 
 if TYPE_CHECKING:
-    from lro_conformance.lab.bench import Bench, Sent
+    from lro_conformance.lab.bench import Bench, SentCall
     from lro_conformance.lab.lab import Lab
 
 THRESHOLD = 1000
@@ -332,7 +332,7 @@ def _together(bench: Bench, large: payloads.Large) -> Together:
     The earlier call is released in the end, unless one of the other calls was not answered.
     """
     waiting = bench.post({"name": "wait"})
-    sent: list[tuple[str, str, Sent]] = []
+    sent: list[tuple[str, str, SentCall]] = []
     for n in range(CONCURRENT_CALLS):
         small_result = payloads.text_result(f"call {n} of {CONCURRENT_CALLS}")
         large_result = large.result.replace("mktext", f"mkfleet{'abcdefgh'[n]}")
