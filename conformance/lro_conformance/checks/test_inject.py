@@ -10,6 +10,7 @@ from lro_conformance.analysis.exchanges import Exchanges, repeated_record
 from lro_conformance.analysis.on_off import NOT_SURROUNDED, difference, on_off_pairs, texts_only
 from lro_conformance.analysis.threshold import Decision, compares_the_text
 from lro_conformance.capture.call import Call
+from lro_conformance.capture.corpus import corpus
 from lro_conformance.capture.estimate import characters
 from lro_conformance.capture.records import id_of, mentions_any, show
 from lro_conformance.judging.check import check
@@ -22,16 +23,25 @@ from lro_spec.display import counted
 
 
 @check("LRO-INJ-01")
-def test_text_inline_below_the_threshold(survey: Survey, inline: Inline, subjects: Subjects) -> None:
-    """Below the threshold, inject returns its formatted text, with memories that it found."""
+def test_text_inline_below_the_threshold(
+    survey: Survey, inline: Inline, comparison: Comparison, subjects: Subjects
+) -> None:
+    """Below the threshold, inject returns its formatted text, with memories that it found.
+
+    The memories that it found are those in the file of the same call. If identical calls of inject may find different
+    memories, every known memory counts as found.
+    """
     _needs_inject(survey)
     for call in (c for c in inline.calls if c.operation == "inject" and c.outcome in ("inline", "error")):
         same = [c for c in survey.files if c.operation == "inject" and c.arguments == call.arguments]
         ids = frozenset[str]().union(*(c.file_ids for c in same))
+        found = [r for c in same for r in c.file_records]
         # a light record may be only an id; other files hold more of the same memories
-        known = [r for c in same for r in c.file_records] + [
-            r for c in survey.files for r in c.file_records if id_of(r) in ids
-        ]
+        others = [r for c in survey.files for r in c.file_records]
+        if same and "inject" in comparison.unstable_operations:
+            known = [*found, *others, *(corpus() if survey.seeded_by is not None else ())]
+        else:
+            known = [*found, *(r for r in others if id_of(r) in ids)]
         shows_memory = call.outcome == "inline" and (bool(call.records) or mentions_any(call.text, known))
         have_texts = any(r.keys() & {"title", "summary", "content"} for r in known)
         if not (shows_memory or have_texts or (known and call.outcome != "inline")):
