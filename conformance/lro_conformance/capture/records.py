@@ -687,8 +687,8 @@ def _json_in(text: str) -> Any:
     else:
         return None if too_deep(whole) else whole
     lines = _json_lines(text)
-    if lines:
-        return lines
+    if lines is not None:
+        return lines or None
     starts = [i for i in (text.find("{"), text.find("[")) if i >= 0]
     for start in sorted(starts):
         try:
@@ -764,15 +764,23 @@ _DESCRIPTOR = re.compile(r'\{\s*"(?:offloaded|summary|file_path|line_schema|jq_r
 
 def _json_lines(text: str) -> list[Any] | None:
     """The objects of a text that has one object per line. Lines that do not begin like an object are skipped. None if
-    there are fewer than two objects, or if a line begins like an object but is not an object."""
+    there are fewer than two objects, or if a line begins like an object but is not an object.
+
+    Empty if there is other text between the objects and they are less than a quarter of the whole text. Then the
+    objects are values in a text about memories.
+    """
     found: list[Any] = []
-    for line in text.split("\n") if "\n" in text else ():
-        if line.lstrip().startswith("{"):
-            try:
-                found.append(json.loads(line))
-            except (ValueError, RecursionError):
-                return None
-    return found if len(found) > 1 and not too_deep(found) else None
+    lines = text.split("\n") if "\n" in text else []
+    numbers = [number for number, line in enumerate(lines) if line.lstrip().startswith("{")]
+    for number in numbers:
+        try:
+            found.append(json.loads(lines[number]))
+        except (ValueError, RecursionError):
+            return None
+    if len(found) < 2 or too_deep(found):
+        return None
+    others_between = any(line.strip() for line in lines[numbers[0] : numbers[-1]] if not line.lstrip().startswith("{"))
+    return [] if others_between and 4 * sum(len(lines[n]) for n in numbers) < len(text) else found
 
 
 def _largest_list(value: Any, depth: int) -> list[Record] | None:

@@ -11,6 +11,7 @@ from lro_conformance.analysis.exchanges import Exchanges, repeated_record
 from lro_conformance.analysis.on_off import NOT_SURROUNDED, difference, on_off_pairs, texts_only
 from lro_conformance.analysis.threshold import Decision, compares_the_text
 from lro_conformance.capture.call import Call
+from lro_conformance.capture.corpus import corpus
 from lro_conformance.capture.estimate import characters
 from lro_conformance.capture.records import id_of, mentions_any, show
 from lro_conformance.judging.check import check
@@ -23,16 +24,25 @@ from lro_spec.display import counted
 
 
 @check("LRO-INJ-01")
-def test_text_inline_below_the_threshold(survey: Survey, inline: Inline, subjects: Subjects) -> None:
-    """Below the threshold, inject returns its formatted text, which contains memories that it has found."""
+def test_text_inline_below_the_threshold(
+    survey: Survey, inline: Inline, comparison: Comparison, subjects: Subjects
+) -> None:
+    """Below the threshold, inject returns its formatted text, which contains memories that it has found.
+
+    The memories that it has found are those in the file of the same call. If identical calls of inject may find
+    different memories, any memory counts that is in a file or was stored by the suite.
+    """
     _require_inject(survey)
     for call in (c for c in inline.calls if c.operation == "inject" and c.outcome in ("inline", "error")):
         files_of_same_call = [c for c in survey.files if c.operation == "inject" and c.arguments == call.arguments]
         ids = frozenset[str]().union(*(c.file_ids for c in files_of_same_call))
+        records_found = [r for c in files_of_same_call for r in c.file_records]
         # At light detail, a record may be only an id. Other files have more fields of the same memories.
-        records_found = [r for c in files_of_same_call for r in c.file_records] + [
-            r for c in survey.files for r in c.file_records if id_of(r) in ids
-        ]
+        records_of_all_files = [r for c in survey.files for r in c.file_records]
+        if files_of_same_call and "inject" in comparison.unstable_operations:
+            records_found += [*records_of_all_files, *(corpus() if survey.seeded_by is not None else ())]
+        else:
+            records_found += [r for r in records_of_all_files if id_of(r) in ids]
         shows_memory = call.outcome == "inline" and (bool(call.records) or mentions_any(call.text, records_found))
         have_texts = any(r.keys() & {"title", "summary", "content"} for r in records_found)
         if not (shows_memory or have_texts or (records_found and call.outcome != "inline")):

@@ -142,6 +142,9 @@ LAST = [
     (texts('| A title | [{"name": "A"}] |'), None),
     (texts('A title, of [{"name": "A"}], says that ' + "words " * 9), None),
     (texts("A warning of many words\n" * 9 + '[{"id": 1}]'), [{"id": 1}]),
+    (texts("A warning of many words\n" * 9 + '{"id": 1}\n\n{"id": 2}'), [{"id": 1}, {"id": 2}]),
+    (texts('## 1\n{"id": 1}\n## 2\n{"id": 2}'), [{"id": 1}, {"id": 2}]),
+    (texts("".join(f"## {n}\n{'words ' * 20}\n" + '{"names": [{"x": 1}, {"x": 2}]}\n' for n in range(3))), None),
 ]
 """Lists whose first or last member may say something of the others."""
 

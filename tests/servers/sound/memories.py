@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from zlib import crc32
 
 from tests.servers.flagged import BRIEF, FLAGGED, VIEW, Brief, Flagged, Viewed
 from tests.servers.notes import NOTES, Notes
@@ -104,6 +105,16 @@ class orders_its_memories_by_the_second(orders_its_memories_by_the_moment_of_sto
     def completed(self, memory: Record) -> Record:
         made = super().completed(memory)
         return {**made, "created": f"{made['created'][:19]}Z"}
+
+
+@sound("it expects in the text of inject a memory that another process has found", profile=OWN_IDS)
+class orders_its_memories_differently_in_each_process(orders_its_memories_by_the_moment_of_storing):
+    """Those that a limit keeps are others in each process."""
+
+    def find(self, operation: str, query: str) -> list[Record]:
+        found = super().find(operation, query)
+        first = crc32(str(os.getpid()).encode()) % max(1, len(found))
+        return [*found[first:], *found[:first]]
 
 
 @sound(

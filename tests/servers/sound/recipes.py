@@ -37,7 +37,7 @@ class has_thirteen_recipes(Server):
         return (*RECIPES, *more)
 
 
-@sound("it has no more patience with the ten once another recipe was costly", warns=("LRO-REC-10",))
+@sound("it has no more patience with the ten once another recipe was costly")
 class has_a_wordy_recipe_first(Server):
     def guidance(self, path: str, summary: Record) -> str:
         return "\n".join(line for line in super().guidance(path, summary).split("\n") if "#" not in line)
