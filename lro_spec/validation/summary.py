@@ -221,7 +221,7 @@ def _estimate(descriptor: Mapping[str, Any], header: Mapping[str, Any]) -> Itera
     low = max(0, in_header - _length(descriptor, in_header) // 2 - 64)
     if not low <= stated <= in_header:
         message = "summary and header do not agree on estimated_tokens"
-        expected = f"the same in both; the summary's may be less by the descriptor's own cost, but at least {low}"
+        expected = f"the same in both; the summary's may be lower by the descriptor's own tokens, but not below {low}"
         observed = f"{stated} in the summary, {in_header} in the header"
         yield _contradiction("LRO-DESC-04", "estimated_tokens", message, expected, observed)
 

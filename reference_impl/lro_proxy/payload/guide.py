@@ -105,7 +105,7 @@ class RecordGuide:
         if self._form == "pointer":
             return f"{count} {self.noun} (~{tokens} tokens), JSON lines from line 2."
         if recipes:
-            advice = "In a shell, the recipes return parts of it: put your own words and fields in."
+            advice = "In a shell, recipes return parts of the file: put in your words and fields."
         else:
             why = "" if self._shape.is_well_formed else ", perhaps because jq stops at half of a surrogate pair"
             advice = f"There are no jq recipes for this file{why}. Use grep instead."

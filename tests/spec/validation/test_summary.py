@@ -209,16 +209,16 @@ class TestSummaries:
         length = len(json.dumps({"summary": SUMMARY}))
         whole = 500 + length // 2 + 64
         for tokens, holds in ((whole, True), (whole - 1, False), (whole + 1, False)):
-            least = f"but at least {tokens - length // 2 - 64}, got"
+            least = f"but not below {tokens - length // 2 - 64}, got"
             found = self.found(header={"estimated_tokens": tokens})
             assert len(found) == (0 if holds or tokens < whole else 1)
             assert all(least in one and f"{tokens} in the header" in one for one in found)
         assert self.found(header={"estimated_tokens": 500}) == []
         assert len(self.found(header={"estimated_tokens": 499})) == 1
-        assert "at least 759, got" in self.found(header={"estimated_tokens": 1000}, query="é" * 200)[0]
+        assert "not below 759, got" in self.found(header={"estimated_tokens": 1000}, query="é" * 200)[0]
         assert self.found(header={"estimated_tokens": 0}, estimated_tokens=0) == []
-        assert "at least 0, got" in self.found(header={"estimated_tokens": 0}, estimated_tokens=1)[0]
-        assert "at least 0, got" in self.found(header={"estimated_tokens": -5}, query={1})[0]
+        assert "not below 0, got" in self.found(header={"estimated_tokens": 0}, estimated_tokens=1)[0]
+        assert "not below 0, got" in self.found(header={"estimated_tokens": -5}, query={1})[0]
         assert self.found(header={"estimated_tokens": True}) == self.found(header={"estimated_tokens": "5"}) == []
 
     def test_name_the_most_frequent_namespaces(self) -> None:
