@@ -1,10 +1,11 @@
 """Captures results of published servers: ``python benchmarks/captures.py [NAME…] [--cache DIR]``.
 
-Installs the pinned servers of captures.yaml into a cache, calls each for a small result in its own form, and writes the
-results to tests/data/captures, as JSON files with ``server`` (package and version), ``tool``, ``arguments`` and
-``result``. Values that change from run to run (a time, a random id) are kept as they are. The files that the servers
-read are in a folder that is the same on every machine, because some results contain its name. With ``--large DIR``, the
-results are ten times as large and go to DIR, for the table of benchmarks/proxy_table.py.
+Installs the pinned servers of captures.yaml into a cache, calls each server for a small result in the form that this
+server chooses, and writes the results to tests/data/captures, as JSON files with ``server`` (package and version),
+``tool``, ``arguments`` and ``result``. Values that change from run to run, such as a time or a random id, are kept
+verbatim. The files that the servers read are in a folder that is the same on every machine, because some results
+contain the name of the folder. With ``--large DIR``, the results are ten times as large and go to DIR, for the table of
+benchmarks/proxy_table.py.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Any
 
 import yaml
 
-from lro_bench.weigh.calls import filled
+from lro_bench.weigh.calls import fill_placeholders
 from lro_bench.weigh.register import Entry, InstallError, entries, entry_of, install, make_data
 from lro_conformance.wire.server import Limits, ServerProcess
 
@@ -41,54 +42,58 @@ def main() -> int:
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache" / "lro-captures")
     parser.add_argument("--large", type=Path, metavar="DIR", help="write results of ten times the size to DIR instead")
     options = parser.parse_args()
-    data, folder, times = (options.large / "data", options.large, 10) if options.large else (DATA, CAPTURES, 1)
-    described: Any = yaml.safe_load((HERE / "captures.yaml").read_text(encoding="utf-8"))
-    servers = entries() | {name: entry_of(name, given) for name, given in described["servers"].items()}
+    data, folder, scale = (options.large / "data", options.large, 10) if options.large else (DATA, CAPTURES, 1)
+    definitions: Any = yaml.safe_load((HERE / "captures.yaml").read_text(encoding="utf-8"))
+    servers = entries() | {name: entry_of(name, members) for name, members in definitions["servers"].items()}
     shutil.rmtree(data, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
-    make_files(make_data(data, rows=200 * times, nodes=120 * times, modules=4 * times, types=60 * times), times)
-    path = os.pathsep.join((str(ripgrep(options.cache)), os.environ["PATH"]))
-    failed = 0
+    make_files(make_data(data, rows=200 * scale, nodes=120 * scale, modules=4 * scale, types=60 * scale), scale)
+    search_path = os.pathsep.join((str(ripgrep(options.cache)), os.environ["PATH"]))
+    failure_count = 0
     with Site(data, 0 if options.large else 8765) as address:
         values = {"data": str(data), "site": address, "text": (data / "text.txt").read_text(encoding="utf-8")}
-        for name in options.names or described["captures"]:
-            described_capture = described["captures"][name]
-            server, calls = servers[described_capture["server"]], described_capture["calls"]
+        for name in options.names or definitions["captures"]:
+            definition = definitions["captures"][name]
+            server, calls = servers[definition["server"]], definition["calls"]
             try:
-                made = capture(server, calls, options.cache, values, path)
+                captured = capture(server, calls, options.cache, values, search_path)
             except (InstallError, RuntimeError) as problem:
                 print(f"{name}: {problem}", file=sys.stderr)
-                failed += 1
+                failure_count += 1
                 continue
-            text = json.dumps(made, ensure_ascii=False, separators=(",", ":")) + "\n"
+            text = json.dumps(captured, ensure_ascii=False, separators=(",", ":")) + "\n"
             (folder / f"{name}.json").write_text(text, encoding="utf-8")
             print(f"{name}: {len(text)} characters", flush=True)
-    return 1 if failed else 0
+    return 1 if failure_count else 0
 
 
-def capture(entry: Entry, calls: list[Any], cache: Path, values: dict[str, str], path: str) -> dict[str, Any]:
-    """The result of the last of these calls. Raises `InstallError`, and `RuntimeError` if a call has no result."""
+def capture(entry: Entry, calls: list[Any], cache: Path, values: dict[str, str], search_path: str) -> dict[str, Any]:
+    """Make the calls in order, and return the last of them with its result, as it is written to a file.
+
+    Raises `InstallError` if the server cannot be installed, and `RuntimeError` if a call has no result, or if an answer
+    lacks the value that the next call takes from it.
+    """
     program, _ = install(entry, cache)
-    command = [program, *(str(filled(argument, values)) for argument in entry.arguments)]
-    env = {key: str(filled(value, values)) for key, value in entry.env.items()} | {"PATH": path}
-    made: dict[str, Any] = {}
+    command = [program, *(str(fill_placeholders(argument, values)) for argument in entry.arguments)]
+    env = {key: str(fill_placeholders(value, values)) for key, value in entry.env.items()} | {"PATH": search_path}
+    captured: dict[str, Any] = {}
     with ServerProcess(command, limits=LIMITS, env=env, cwd=values["data"]) as server:
         server.initialize()
         answer = ""
         for call in calls:
-            arguments: Any = filled(call.get("arguments", {}), values)
+            arguments: Any = fill_placeholders(call.get("arguments", {}), values)
             for key, value in arguments.items():
                 if isinstance(value, dict) and "from" in value:
-                    found = re.search(value["from"], answer)
-                    if found is None:
+                    match = re.search(value["from"], answer)
+                    if match is None:
                         raise RuntimeError(f"nothing in the answer before matches {value['from']}: {answer[:300]}")
-                    arguments[key] = found[1]
+                    arguments[key] = match[1]
             reply = server.call_tool(call["tool"], arguments)
             if not reply.ok or not isinstance(reply.result, dict) or reply.result.get("isError"):
                 raise RuntimeError(f"{call['tool']}: {reply.failure or reply.error or str(reply.result)[:300]}")
             answer = "\n".join(block.get("text", "") for block in reply.result.get("content", []))
-            made = {"server": entry.package, "tool": call["tool"], "arguments": arguments, "result": reply.result}
-    return made
+            captured = {"server": entry.package, "tool": call["tool"], "arguments": arguments, "result": reply.result}
+    return captured
 
 
 class Site:
@@ -115,7 +120,7 @@ class _Handler(SimpleHTTPRequestHandler):
 
 
 def ripgrep(cache: Path) -> Path:
-    """The folder of the program rg, installed once."""
+    """The folder of the program rg. The program is installed into *cache* if it is not there yet."""
     folder = cache / "ripgrep"
     if not (folder / "bin" / "rg").exists():
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
@@ -128,37 +133,50 @@ def ripgrep(cache: Path) -> Path:
 # --- further files
 
 
-def make_files(data: Path, times: int) -> None:
+def make_files(data: Path, scale: int) -> None:
     """Make files that the register does not have: a page, a PDF, a guide, a log, a JSON file with several arrays,
     folders, and changes to commit."""
     rows = [line.split(",") for line in (data / "orders.csv").read_text(encoding="utf-8").splitlines()]
     (data / "orders.html").write_text(_page(rows), encoding="utf-8")
-    (data / "guide.md").write_text(_guide(40 * times), encoding="utf-8")
-    (data / "app.log").write_text(_log(400 * times), encoding="utf-8")
-    (data / "project.json").write_text(json.dumps(_project(times), indent=1), encoding="utf-8")
-    (data / "report.pdf").write_bytes(_pdf([f"Page {n} tells of order {n * 7}." for n in range(1, 31)]))
+    (data / "guide.md").write_text(_guide(40 * scale), encoding="utf-8")
+    (data / "app.log").write_text(_log(400 * scale), encoding="utf-8")
+    (data / "project.json").write_text(json.dumps(_project(scale), indent=1), encoding="utf-8")
+    (data / "report.pdf").write_bytes(_pdf([f"Page {number} tells of order {number * 7}." for number in range(1, 31)]))
     for area in range(12):
         folder = data / "tree" / f"area-{area}" / "notes"
         folder.mkdir(parents=True)
-        for n in range(10):
-            (folder / f"note-{n}.md").write_text(f"# Note {n}\n", encoding="utf-8")
+        for number in range(10):
+            (folder / f"note-{number}.md").write_text(f"# Note {number}\n", encoding="utf-8")
     module = data / "repo" / "module_01.py"
-    for n in range(2, 40):
-        module.write_text(module.read_text(encoding="utf-8").replace(f"value > {n}:", f"value >= {n}:"))
-        _git(data / "repo", "commit", "-q", "-a", "--allow-empty", "-m", f"Step {n}\n\nBounds are inclusive, part {n}.")
-    for one in sorted((data / "repo").glob("*.py")):
-        one.write_text(one.read_text(encoding="utf-8").replace("value: int)", "value: int, /)"), encoding="utf-8")
+    for number in range(2, 40):
+        module.write_text(module.read_text(encoding="utf-8").replace(f"value > {number}:", f"value >= {number}:"))
+        _git(
+            data / "repo",
+            "commit",
+            "-q",
+            "-a",
+            "--allow-empty",
+            "-m",
+            f"Step {number}\n\nBounds are inclusive, part {number}.",
+        )
+    for source in sorted((data / "repo").glob("*.py")):
+        source.write_text(source.read_text(encoding="utf-8").replace("value: int)", "value: int, /)"), encoding="utf-8")
     _git(data / "repo", "commit", "-q", "-a", "-m", "Values have no name for callers")
-    changed = data / "repo" / "module_02.py"
-    changed.write_text(changed.read_text(encoding="utf-8").replace("return value +", "return value -"))
+    changed_module = data / "repo" / "module_02.py"
+    changed_module.write_text(changed_module.read_text(encoding="utf-8").replace("return value +", "return value -"))
     (data / "repo" / "module_03.py").write_text("NEW = 1\n")
 
 
 def _git(folder: Path, *command: str) -> None:
-    when = "2025-01-02T00:00:00Z"
-    env = {**os.environ, "GIT_AUTHOR_DATE": when, "GIT_COMMITTER_DATE": when, "GIT_CONFIG_GLOBAL": os.devnull}
-    who = ["-c", "user.name=lro", "-c", "user.email=lro@example.org"]
-    subprocess.run(["git", "-C", str(folder), *who, *command], check=True, env=env, capture_output=True)
+    commit_date = "2025-01-02T00:00:00Z"
+    env = {
+        **os.environ,
+        "GIT_AUTHOR_DATE": commit_date,
+        "GIT_COMMITTER_DATE": commit_date,
+        "GIT_CONFIG_GLOBAL": os.devnull,
+    }
+    author_options = ["-c", "user.name=lro", "-c", "user.email=lro@example.org"]
+    subprocess.run(["git", "-C", str(folder), *author_options, *command], check=True, env=env, capture_output=True)
 
 
 def _page(rows: list[list[str]]) -> str:
@@ -187,15 +205,15 @@ def _log(entries: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _project(times: int) -> dict[str, Any]:
+def _project(scale: int) -> dict[str, Any]:
     return {
         "repository": {"name": "probe", "stars": 12},
         "issues": [
-            {"number": n, "title": f"Issue {n}", "state": ("open", "closed")[n % 2]} for n in range(150 * times)
+            {"number": n, "title": f"Issue {n}", "state": ("open", "closed")[n % 2]} for n in range(150 * scale)
         ],
-        "pulls": [{"number": n, "title": f"Pull {n}", "merged": n % 3 == 0} for n in range(90 * times)],
-        "labels": ["bug", "docs", "help wanted"] * 20 * times,
-        "readme": "\n".join(f"Line {n} of the readme." for n in range(100 * times)),
+        "pulls": [{"number": n, "title": f"Pull {n}", "merged": n % 3 == 0} for n in range(90 * scale)],
+        "labels": ["bug", "docs", "help wanted"] * 20 * scale,
+        "readme": "\n".join(f"Line {n} of the readme." for n in range(100 * scale)),
     }
 
 
@@ -213,13 +231,16 @@ def _pdf(pages: list[str]) -> bytes:
         )
         kids.append(len(objects))
     objects[1] = f"<< /Type /Pages /Count {len(kids)} /Kids [{' '.join(f'{kid} 0 R' for kid in kids)}] >>"
-    made, places = b"%PDF-1.4\n", list[int]()
+    document, offsets = b"%PDF-1.4\n", list[int]()
     for number, body in enumerate(objects, 1):
-        places.append(len(made))
-        made += f"{number} 0 obj\n{body}\nendobj\n".encode()
-    table = "".join(f"{place:010} 00000 n \n" for place in places)
-    end = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}"
-    return made + f"{end}trailer << /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(made)}\n%%EOF\n".encode()
+        offsets.append(len(document))
+        document += f"{number} 0 obj\n{body}\nendobj\n".encode()
+    offset_table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
+    trailer = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{offset_table}"
+    return (
+        document
+        + f"{trailer}trailer << /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(document)}\n%%EOF\n".encode()
+    )
 
 
 if __name__ == "__main__":

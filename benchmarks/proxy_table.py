@@ -2,8 +2,8 @@
 
 For each capture in DIR (default: tests/data/captures; ``captures.py --large DIR`` makes large ones) the scripted
 assistant of the tests answers a question of tests/data/questions.yaml with a shell. The table has the estimated tokens
-of the result as the server sent it, of the descriptor, and of the descriptor with the output of the queries. With
-``--write``, the table is written to docs/proxy.md.
+of the result as the server sent it, of the descriptor, and of the descriptor together with the output of the queries.
+With ``--write``, the table is written to docs/proxy.md.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.support.captures import FOLDER, Capture, captures_in
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "proxy.md"
 BEGIN, END = "<!-- made by benchmarks/proxy_table.py -->\n", "<!-- end -->\n"
-HEAD = """| server | tool | question | records, shape | result | descriptor | with the answer | ratio |
+TABLE_HEAD = """| server | tool | question | records, shape | result | descriptor | with the answer | ratio |
 |---|---|---|---|---|---|---|---|
 """
 
@@ -36,7 +36,7 @@ def main() -> int:
     parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, metavar="DIR")
     parser.add_argument("--write", action="store_true", help="write the table to docs/proxy.md")
     options = parser.parse_args()
-    table = HEAD + "".join(rows(captures_in(options.folder)))
+    table = TABLE_HEAD + "".join(rows(captures_in(options.folder)))
     if options.write:
         page = PAGE.read_text(encoding="utf-8")
         before, _, rest = page.partition(BEGIN)
@@ -52,20 +52,29 @@ def rows(captures: list[Capture]) -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="lro") as folder:
         lro = Interceptor(Settings(threshold_tokens=6400, output_dir=folder), emit=lambda event: None)
         for capture in captures:
-            answer: Any = lro.result(capture.result, tool=capture.tool, arguments=capture.arguments)
-            if answer is capture.result:
+            response: Any = lro.result(capture.result, tool=capture.tool, arguments=capture.arguments)
+            if response is capture.result:
                 continue
-            text: str = answer["content"][0]["text"]
+            text: str = response["content"][0]["text"]
             descriptor: dict[str, Any] = json.loads(text)
             header = json.loads(Path(descriptor["file_path"]).read_text(encoding="utf-8").partition("\n")[0])
-            question = next(one["question"] for one in questions if one["capture"] == capture.name)
+            question = next(entry["question"] for entry in questions if entry["capture"] == capture.name)
             assistant = Assistant(descriptor, Shell(descriptor))
             assistant.answer(question)
-            raw, own = descriptor["summary"]["estimated_tokens"], script_aware_estimate(text)
-            cost = own + sum(map(script_aware_estimate, assistant.outputs))
+            result_tokens, descriptor_tokens = descriptor["summary"]["estimated_tokens"], script_aware_estimate(text)
+            answer_tokens = descriptor_tokens + sum(map(script_aware_estimate, assistant.outputs))
             records = f"{descriptor['summary']['count']:,}, {header['extra']['format']}"
             name = capture.server.removeprefix("@modelcontextprotocol/")
-            cells = (name, f"`{capture.tool}`", question, records, f"{raw:,}", own, f"{cost:,}", f"{raw / cost:.0f}")
+            cells = (
+                name,
+                f"`{capture.tool}`",
+                question,
+                records,
+                f"{result_tokens:,}",
+                descriptor_tokens,
+                f"{answer_tokens:,}",
+                f"{result_tokens / answer_tokens:.0f}",
+            )
             yield f"| {' | '.join(map(str, cells))} |\n"
 
 

@@ -1,4 +1,4 @@
-"""The least a proxy can do: ``python raw_forwarder.py COMMAND…`` passes lines both ways and looks at none of them."""
+"""The minimum that a proxy does: ``python raw_forwarder.py COMMAND…`` passes bytes both ways without reading them."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ def main() -> None:
     for line in sys.stdin:
         message = json.loads(line)
         if "id" in message:
-            found = result(message["method"], message.get("params", {}))
-            sys.stdout.buffer.write(b'{"jsonrpc":"2.0","id":%d,"result":' % message["id"] + found + b"}\n")
+            result_json = result(message["method"], message.get("params", {}))
+            sys.stdout.buffer.write(b'{"jsonrpc":"2.0","id":%d,"result":' % message["id"] + result_json + b"}\n")
             sys.stdout.buffer.flush()
 
 

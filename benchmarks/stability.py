@@ -3,9 +3,9 @@
 Certifies each sound server once on an otherwise idle machine, then makes N certifications (100 by default) while other
 processes compute, one per core (or ``--load``). Prints every verdict that differs. All certifications are complete,
 with property checks, and have the same seed. With ``--set-clock``, the clock that the suite and the servers see is also
-set forward and back repeatedly. Servers are then certified one at a time: a trial is repeated if the clock was set
-during it, and succeeds only if it takes less time than passes between two settings. This option needs libfaketime
-(Debian: faketime). Exit code 1 if anything differs.
+set forward and back repeatedly. Servers are then certified one at a time, because a trial is repeated if the clock was
+set during the trial: it succeeds only if it takes less time than passes between two settings. This option needs
+libfaketime (Debian: faketime). The exit code is 1 if anything differs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if "FAKETIME_TIMESTAMP_FILE" in os.environ:
     _sleep = time.sleep
 
     def _sleep_under_libfaketime(seconds: float) -> None:
-        """Sleep; under load, libfaketime reports EINVAL for a short sleep whose end has already passed."""
+        """Sleep, and ignore the EINVAL that libfaketime reports under load if the end of a short sleep has passed."""
         try:
             _sleep(seconds)
         except OSError as problem:
@@ -53,15 +53,15 @@ def _burn() -> None:
 @contextmanager
 def busy(processes: int) -> Generator[None]:
     """Context in which *processes* processes compute without a pause."""
-    burning = [multiprocessing.Process(target=_burn, daemon=True) for _ in range(processes)]
-    for one in burning:
-        one.start()
+    started = [multiprocessing.Process(target=_burn, daemon=True) for _ in range(processes)]
+    for process in started:
+        process.start()
     try:
         yield
     finally:
-        for one in burning:
-            one.kill()
-            one.join()
+        for process in started:
+            process.kill()
+            process.join()
 
 
 STEPS_S = (5, 60, 3600, 86_400)
@@ -78,11 +78,11 @@ def settable_clock() -> Path:
     library = next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"), None)
     if library is None:
         sys.exit("--set-clock needs libfaketime (Debian: apt install faketime)")
-    setting = Path(tempfile.mkdtemp()) / "clock"
-    setting.write_text("+0\n")
+    clock_file = Path(tempfile.mkdtemp()) / "clock"
+    clock_file.write_text("+0\n")
     environment = {
         "LD_PRELOAD": str(library),
-        "FAKETIME_TIMESTAMP_FILE": str(setting),
+        "FAKETIME_TIMESTAMP_FILE": str(clock_file),
         "FAKETIME_NO_CACHE": "1",
         "FAKETIME_DONT_FAKE_MONOTONIC": "1",
         "FAKE_UTIME": "1",
@@ -91,44 +91,44 @@ def settable_clock() -> Path:
 
 
 @contextmanager
-def set_clock(setting: Path | None) -> Generator[None]:
-    """Context in which the clock is set forward or back every 20 to 40 seconds; without *setting*, nothing happens."""
-    if setting is None:
+def set_clock(clock_file: Path | None) -> Generator[None]:
+    """Context in which the clock is set forward or back every 20 to 40 seconds. Has no effect without *clock_file*."""
+    if clock_file is None:
         yield
         return
-    over, choose = threading.Event(), random.Random(1)
+    stopped, rng = threading.Event(), random.Random(1)
 
-    def put(seconds: int) -> None:
-        new = setting.with_suffix(".new")
-        new.write_text(f"{seconds:+d}\n")
-        new.replace(setting)
+    def set_offset(seconds: int) -> None:
+        replacement = clock_file.with_suffix(".new")
+        replacement.write_text(f"{seconds:+d}\n")
+        replacement.replace(clock_file)
 
-    def work() -> None:
-        while not over.wait(choose.uniform(20, 40)):
-            put(choose.choice((1, -1)) * choose.choice(STEPS_S))
-        put(0)
+    def set_repeatedly() -> None:
+        while not stopped.wait(rng.uniform(20, 40)):
+            set_offset(rng.choice((1, -1)) * rng.choice(STEPS_S))
+        set_offset(0)
 
-    worker = threading.Thread(target=work)
+    worker = threading.Thread(target=set_repeatedly)
     worker.start()
     try:
         yield
     finally:
-        over.set()
+        stopped.set()
         worker.join()
 
 
-def differences(quiet: Outcome, loud: Outcome) -> Iterator[str]:
+def differences(quiet: Outcome, under_load: Outcome) -> Iterator[str]:
     """Differences between two outcomes, in words."""
-    if quiet.failure != loud.failure:
-        yield f"failure {quiet.failure!r}, then {loud.failure!r}"
-    if quiet.achieved != loud.achieved:
-        yield f"level {quiet.achieved}, then {loud.achieved}"
-    for name in sorted(quiet.checks.keys() | loud.checks.keys()):
-        before, after = quiet.checks.get(name), loud.checks.get(name)
-        if before != after:
-            yield f"{name}: {before}, then {after}"
-    for id in sorted(loud.messages.keys() - quiet.messages.keys()):
-        yield f"{id}: {' / '.join(loud.messages[id])[:300]}"
+    if quiet.failure != under_load.failure:
+        yield f"failure {quiet.failure!r}, then {under_load.failure!r}"
+    if quiet.achieved != under_load.achieved:
+        yield f"level {quiet.achieved}, then {under_load.achieved}"
+    for name in sorted(quiet.checks.keys() | under_load.checks.keys()):
+        quiet_verdict, loaded_verdict = quiet.checks.get(name), under_load.checks.get(name)
+        if quiet_verdict != loaded_verdict:
+            yield f"{name}: {quiet_verdict}, then {loaded_verdict}"
+    for requirement_id in sorted(under_load.messages.keys() - quiet.messages.keys()):
+        yield f"{requirement_id}: {' / '.join(under_load.messages[requirement_id])[:300]}"
 
 
 def main() -> int:
@@ -140,29 +140,33 @@ def main() -> int:
         "--load", type=int, default=os.cpu_count() or 1, help="number of processes that compute meanwhile"
     )
     parser.add_argument("--set-clock", action="store_true", help="set the clock forward and back meanwhile")
-    given = parser.parse_args()
-    setting = settable_clock() if given.set_clock else None
-    chapters: dict[str, list[str]] = {}
+    options = parser.parse_args()
+    clock_file = settable_clock() if options.set_clock else None
+    names_by_module: dict[str, list[str]] = {}
     for name, sound in sounds().items():
-        chapters.setdefault(sound.server.__module__, []).append(name)
-    jobs = [Job(name, explored=True) for name in spread(chapters, min(given.servers, given.runs))]
+        names_by_module.setdefault(sound.server.__module__, []).append(name)
+    jobs = [Job(name, explored=True) for name in spread(names_by_module, min(options.servers, options.runs))]
     with side_by_side(jobs) as outcome:
         quiet = {job: outcome(job) for job in jobs}
-    done = different = 0
-    while done < given.runs:
-        turn = jobs[: given.runs - done]
-        with busy(given.load), set_clock(setting), side_by_side(turn, 1 if given.set_clock else None) as outcome:
-            for job in turn:
-                found = list(differences(quiet[job], outcome(job)))
-                different += bool(found)
-                for line in found:
+    certified = differing = 0
+    while certified < options.runs:
+        batch = jobs[: options.runs - certified]
+        with (
+            busy(options.load),
+            set_clock(clock_file),
+            side_by_side(batch, 1 if options.set_clock else None) as outcome,
+        ):
+            for job in batch:
+                lines = list(differences(quiet[job], outcome(job)))
+                differing += bool(lines)
+                for line in lines:
                     print(f"{job.server}: {line}", flush=True)
-        done += len(turn)
-    if setting is not None:
-        shutil.rmtree(setting.parent)
-    load = "under load, with the clock set" if given.set_clock else "under load"
-    print(f"{done} certifications of {len(jobs)} sound servers {load}: {different} with another verdict")
-    return 1 if different else 0
+        certified += len(batch)
+    if clock_file is not None:
+        shutil.rmtree(clock_file.parent)
+    load = "under load, with the clock set" if options.set_clock else "under load"
+    print(f"{certified} certifications of {len(jobs)} sound servers {load}: {differing} with another verdict")
+    return 1 if differing else 0
 
 
 if __name__ == "__main__":

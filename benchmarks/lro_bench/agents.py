@@ -1,7 +1,8 @@
-"""Scripted agents, which show without a model what any model could reach with a condition's tools.
+"""Scripted agents: without a model, they show what any model could reach with the tools of a condition.
 
-An agent is a generator: it yields the tool calls of a turn, receives their results, and returns its last message. It
-knows only the question, its tools and the results; the oracle knows a little more.
+A condition (`lro_bench.conditions`) is the form in which a corpus reaches an agent, with tools and limits. An agent is
+a generator: it yields the tool calls of a turn, receives their results, and returns its last message. It knows only the
+task, its tools and the results. The oracle also knows the number of pages.
 
 - `oracle` takes the fewest turns and, for that number of turns, few tokens. It knows how many records there are, makes
   all independent calls of a turn at once, and evaluates the results without mistakes.
@@ -23,10 +24,10 @@ from typing import Any, cast
 from lro_bench.corpus import SEED, Dice, Record
 from lro_bench.tasks import FAMILIES, Task, answer_by_python, filter_condition, tasks
 
-_CHUNK = 50
+_CHUNK_LINES = 50
 """Number of lines of a file that fit into one result of `read_file`."""
-_SAVED = re.compile(r"(?:saved to|at this path): (\S+)")
-_BLIND = "ANSWER: unknown"
+_SAVED_PATH = re.compile(r"(?:saved to|at this path): (\S+)")
+_NO_ANSWER = "ANSWER: unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Setting:
     task: Task
     tools: tuple[str, ...]
     page_count: int = 1
-    """Known to the oracle only."""
+    """Number of pages of the result. Only the oracle is told; all other agents see 1."""
 
 
 Plan = Generator[Sequence[Call], Sequence[str], str]
@@ -52,7 +53,7 @@ Agent = Callable[[Setting], Plan]
 
 
 def _final(answer: str) -> str:
-    return f"ANSWER: {answer}" if answer else _BLIND
+    return f"ANSWER: {answer}" if answer else _NO_ANSWER
 
 
 def oracle(setting: Setting) -> Plan:
@@ -61,10 +62,10 @@ def oracle(setting: Setting) -> Plan:
         (printed,) = yield [Call("python_exec", {"code": code_over_pages(setting.task)})]
         return _final(printed.strip())
     if setting.page_count > 1:
-        shown = yield [Call("list_memories", {"page": page}) for page in range(1, setting.page_count + 1)]
-        return _final(_from_records(setting.task, [r for text in shown for r in _records(text)]))
-    (first,) = yield [Call("list_memories")]
-    return (yield from _after_first(setting, first, at_once=True))
+        pages = yield [Call("list_memories", {"page": page}) for page in range(1, setting.page_count + 1)]
+        return _final(_answer_from(setting.task, [r for text in pages for r in _records(text)]))
+    (first_result,) = yield [Call("list_memories")]
+    return (yield from _continue_from(setting, first_result, at_once=True))
 
 
 def typical(setting: Setting) -> Plan:
@@ -73,24 +74,29 @@ def typical(setting: Setting) -> Plan:
         yield [Call("python_exec", {"code": "print(list_memories(1)['total'], list_memories(1)['results'][:2])"})]
         (printed,) = yield [Call("python_exec", {"code": code_over_pages(setting.task)})]
         return _final(printed.strip())
-    (first,) = yield [Call("list_memories")]
-    page = _json(first)
-    if page is not None and "pages" in page:
-        seen = _records(first)
-        for number in range(2, cast("int", page["pages"]) + 1):
+    (first_result,) = yield [Call("list_memories")]
+    first_page = _json(first_result)
+    if first_page is not None and "pages" in first_page:
+        records = _records(first_result)
+        for number in range(2, cast("int", first_page["pages"]) + 1):
             (text,) = yield [Call("list_memories", {"page": number})]
-            seen += _records(text)
-        return _final(_from_records(setting.task, seen))
-    if page is not None and page.get("offloaded") and "line_schema" not in page and "bash" in setting.tools:
-        yield [Call("bash", {"command": f"head -n 2 {page['file_path']}"})]
-    return (yield from _after_first(setting, first, at_once=False))
+            records += _records(text)
+        return _final(_answer_from(setting.task, records))
+    if (
+        first_page is not None
+        and first_page.get("offloaded")
+        and "line_schema" not in first_page
+        and "bash" in setting.tools
+    ):
+        yield [Call("bash", {"command": f"head -n 2 {first_page['file_path']}"})]
+    return (yield from _continue_from(setting, first_result, at_once=False))
 
 
-def _after_first(setting: Setting, first: str, *, at_once: bool) -> Plan:
+def _continue_from(setting: Setting, first_result: str, *, at_once: bool) -> Plan:
     """Act on the result of `list_memories`: a descriptor, a pointer to a saved result, or all records."""
-    found, task = _json(first), setting.task
-    if found is not None and found.get("offloaded"):
-        path = cast("str", found["file_path"])
+    parsed, task = _json(first_result), setting.task
+    if parsed is not None and parsed.get("offloaded"):
+        path = cast("str", parsed["file_path"])
         if "bash" in setting.tools:
             (printed,) = yield [Call("bash", {"command": command_over_lines(task, path)})]
             return _final(printed.strip())
@@ -98,53 +104,55 @@ def _after_first(setting: Setting, first: str, *, at_once: bool) -> Plan:
             query = {"file_path": path, "query": task.jq, "slurp": True}
             (printed,) = yield [Call("lro_extract", query)]
             return _final(printed.strip().strip('"'))
-        return _final(_from_records(task, (yield from _read_file(setting, path, at_once=at_once))))
-    if found is not None and "results" in found:
-        return _final(_from_records(task, _records(first)))
-    saved = _SAVED.search(first)
-    if saved is None:
-        return _BLIND  # the rest of the result was cut out, and no tool can return it
+        return _final(_answer_from(task, (yield from _read_file(setting, path, at_once=at_once))))
+    if parsed is not None and "results" in parsed:
+        return _final(_answer_from(task, _records(first_result)))
+    saved_path = _SAVED_PATH.search(first_result)
+    if saved_path is None:
+        return _NO_ANSWER  # the rest of the result was cut out, and no tool can return it
     if "bash" in setting.tools:
-        (printed,) = yield [Call("bash", {"command": f"jq -r '.results | {task.jq}' {saved[1]}"})]
+        (printed,) = yield [Call("bash", {"command": f"jq -r '.results | {task.jq}' {saved_path[1]}"})]
         return _final(printed.strip())
-    return (yield from _search_lines(task, saved[1], at_once=at_once))
+    return (yield from _search_lines(task, saved_path[1], at_once=at_once))
 
 
 def _read_file(setting: Setting, path: str, *, at_once: bool) -> Generator[Sequence[Call], Sequence[str], list[Record]]:
     """All records of a file that can only be read by lines."""
     if at_once:
-        starts = range(2, setting.task.n + 2, _CHUNK)
-        calls = [Call("read_file", {"path": path, "offset_lines": s, "limit_lines": _CHUNK}) for s in starts]
+        starts = range(2, setting.task.n + 2, _CHUNK_LINES)
+        calls = [
+            Call("read_file", {"path": path, "offset_lines": start, "limit_lines": _CHUNK_LINES}) for start in starts
+        ]
         texts = yield calls
         return [record for text in texts for record in _records_of_lines(text)]
-    seen: list[Record] = []
+    records: list[Record] = []
     offset = 1
     while True:
         (text,) = yield [Call("read_file", {"path": path, "offset_lines": offset})]
-        seen += _records_of_lines(text)
-        following = re.search(r"continue with offset_lines (\d+)\]", text)
-        if following is None:
-            return seen
-        offset = int(following[1])
+        records += _records_of_lines(text)
+        continuation = re.search(r"continue with offset_lines (\d+)\]", text)
+        if continuation is None:
+            return records
+        offset = int(continuation[1])
 
 
 def _search_lines(task: Task, path: str, *, at_once: bool) -> Plan:
-    """Look up IDs; tools that only search for texts and show cut lines cannot solve any other task."""
+    """Look up IDs. No other task can be solved by tools that only search for texts and show lines cut short."""
     if "ids" not in task.facts:
         yield [Call("read_lines", {"path": path})]
-        return _BLIND
+        return _NO_ANSWER
     calls = [Call("search_file", {"path": path, "text": id}) for id in task.facts["ids"]]
-    found: list[str] = []
+    outputs: list[str] = []
     for batch in [calls] if at_once else [[call] for call in calls]:
-        found += yield batch
-    return _final(str(sum(text == path for text in found)))
+        outputs += yield batch
+    return _final(str(sum(text == path for text in outputs)))
 
 
 def constant(setting: Setting) -> Plan:
-    """The most frequent answer of the tasks at this size, whatever the question."""
+    """The most frequent answer of the tasks of this family and size, whatever the question is."""
     answers = Counter(task.answer for task in tasks(setting.task.family, setting.task.n))
     return _final(answers.most_common(1)[0][0])
-    yield []  # makes it a generator
+    yield []  # makes the function a generator
 
 
 def guess(setting: Setting) -> Plan:
@@ -215,16 +223,16 @@ _EXPRESSIONS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 def _json(text: str) -> dict[str, Any] | None:
     """The JSON object of a text; None if the text is not a JSON object."""
     try:
-        found = json.loads(text)
+        parsed = json.loads(text)
     except ValueError:
         return None
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
+    return cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else None
 
 
 def _records(text: str) -> list[Record]:
     """The records of a page or of a whole result."""
-    found = _json(text)
-    return list(cast("list[Record]", found["results"])) if found is not None and "results" in found else []
+    parsed = _json(text)
+    return list(cast("list[Record]", parsed["results"])) if parsed is not None and "results" in parsed else []
 
 
 def _records_of_lines(text: str) -> list[Record]:
@@ -232,8 +240,8 @@ def _records_of_lines(text: str) -> list[Record]:
     return [line for line in lines if line is not None and "id" in line]
 
 
-def _from_records(task: Task, records: Sequence[Record]) -> str:
-    """The answer computed from these records; empty if records are missing, or fields that the task needs."""
+def _answer_from(task: Task, records: Sequence[Record]) -> str:
+    """The answer computed from these records. Empty if a record is missing, or a field that the task needs."""
     if len(records) < task.n or not set(FAMILIES[task.family].reads) <= set(records[0]):
         return ""
     return answer_by_python(task, records)

@@ -45,7 +45,10 @@ WEIGHT_FORMS = (
 
 
 def main(name: str, arguments: Sequence[str]) -> int:
-    """Run ``lro bench`` or ``lro weigh``; click's exceptions are for the caller. Raises `UsageError`."""
+    """Run ``lro bench`` or ``lro weigh``, and return the exit code.
+
+    Raises `UsageError`, and click's exceptions, which the caller handles.
+    """
     if find_spec("bpe_openai") is None:
         raise UsageError(f"lro {name} needs an extra that is not installed: pip install 'lro-spec[bench]'")
     command = with_examples({"bench": bench, "weigh": weigh}[name])
@@ -53,8 +56,8 @@ def main(name: str, arguments: Sequence[str]) -> int:
         with command.make_context(f"lro {name}", list(arguments)) as context:
             return command.invoke(context) or 0
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError, FileExistsError, PermissionError) as problem:
-        named = f"{problem.filename}: " if problem.filename else ""
-        raise UsageError(f"{named}{problem.strerror or problem}") from None
+        prefix = f"{problem.filename}: " if problem.filename else ""
+        raise UsageError(f"{prefix}{problem.strerror or problem}") from None
     except UsageError as problem:
         if problem.exit_code != EXIT_NO_VERDICT:
             raise
@@ -119,7 +122,7 @@ def run(
         return 0
     if unknown := [n for n in sizes if n not in SIZES]:
         raise UsageError(f"-n {unknown[0]}: expected one of {', '.join(map(str, SIZES))}")
-    chosen = Choice(
+    choice = Choice(
         chosen_conditions(names),
         tuple(dict.fromkeys(sizes)) or SIZES,
         tuple(dict.fromkeys(agents)) or ("oracle", "constant", "random"),
@@ -131,18 +134,18 @@ def run(
     elif sandbox is not None:
         raise UsageError("--sandbox is for --model")
     if resume and not (names or sizes or agents or limit or model) and (folder / RUN).exists():
-        try:  # with the options of the run
-            described = read_run(folder / RUN)
-            chosen, model, sandbox = choice_of(described), described.get("model"), described.get("sandbox")
+        try:  # use the options of the run
+            description = read_run(folder / RUN)
+            choice, model, sandbox = choice_of(description), description.get("model"), description.get("sandbox")
         except ValueError as problem:
             raise UsageError(f"{folder}: {problem}") from None
     try:
         with Progress() as progress:
             samples = (
-                run_all(chosen, folder, resume=resume, progress=progress.update)
+                run_all(choice, folder, resume=resume, progress=progress.update)
                 if model is None
                 else run_model(
-                    replace(chosen, agents=(model,)),
+                    replace(choice, agents=(model,)),
                     model,
                     folder,
                     sandbox=sandbox,
@@ -171,17 +174,21 @@ def report(folders: tuple[Path, ...], output: Path | None) -> int:
     """
     from lro_bench.report import report_of
     from lro_bench.report_views import to_html, to_json, to_markdown
-    from lro_bench.run import writing
+    from lro_bench.run import reporting_write_errors
 
-    made = report_of(folders)
+    bench_report = report_of(folders)
     target = output or folders[0]
-    texts = {"report.md": to_markdown(made), "report.json": to_json(made), "report.html": to_html(made)}
-    with writing(target):
+    texts = {
+        "report.md": to_markdown(bench_report),
+        "report.json": to_json(bench_report),
+        "report.html": to_html(bench_report),
+    }
+    with reporting_write_errors(target):
         target.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
             write_text(text, target / name)
-    for one in made.unfinished:
-        click.echo(str(one))
+    for unfinished_run in bench_report.unfinished:
+        click.echo(str(unfinished_run))
     for name in texts:
         click.echo(target / name)
     return 0
@@ -225,9 +232,9 @@ def corpora(verify: bool) -> int:
 
     Exit code: 0 they are the same, 1 they are not, or the two evaluations of a task disagree.
     """
-    from lro_bench.digests import check
+    from lro_bench.digests import check_digests
 
-    differences = check(click.echo, verify=verify)
+    differences = check_digests(click.echo, verify=verify)
     for difference in differences:
         click.echo(f"lro bench corpora: {difference}", err=True)
     return int(bool(differences))
@@ -280,7 +287,7 @@ def weigh(
     """
     from lro_bench.weigh.calls import read_calls
     from lro_bench.weigh.report import text_lines
-    from lro_bench.weigh.weighing import compared
+    from lro_bench.weigh.weighing import compare_weights
     from lro_bench.weigh.weighing import weigh as weigh_server
     from lro_conformance.wire.subreaper import adopt_orphans
 
@@ -315,7 +322,7 @@ def weigh(
         return EXIT_NO_VERDICT
     if earlier is None:
         return 0
-    outcome = compared(weights, earlier)
+    outcome = compare_weights(weights, earlier)
     for text in outcome.worse:
         click.echo(f"lro weigh: {text}", err=True)
     click.echo(f"against {against}: {outcome}", file=stream)
@@ -326,28 +333,31 @@ def _refuse_with_register(
     command: tuple[str, ...], calls_file: Path | None, against: Path | None, outputs: Outputs
 ) -> None:
     """Raise `UsageError` for arguments that cannot be combined with `--register`."""
-    given = {"a server": command, "--calls": calls_file, "--against": against, "a report file": outputs.files}
-    for name, value in given.items():
+    excluded = {"a server": command, "--calls": calls_file, "--against": against, "a report file": outputs.files}
+    for name, value in excluded.items():
         if value:
             raise UsageError(f"--register weighs the servers and calls of the register into DIR: leave out {name}")
 
 
-def _weigh_register(folder: Path, only: tuple[str, ...], cache: Path | None) -> int:
-    from lro_bench.run import writing
-    from lro_bench.weigh.register import weigh_register, write
+def _weigh_register(folder: Path, names: tuple[str, ...], cache: Path | None) -> int:
+    from lro_bench.run import reporting_write_errors
+    from lro_bench.weigh.register import weigh_register, write_register
     from lro_conformance.wire.subreaper import adopt_orphans
 
-    base = cache or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lro-spec" / "register"
-    for place in (base, folder):  # made first, so that a failure is found before fifteen servers are installed
-        with writing(place):
-            place.mkdir(parents=True, exist_ok=True)
+    cache_folder = cache or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lro-spec" / "register"
+    for needed_folder in (
+        cache_folder,
+        folder,
+    ):  # first, so that a failure is found before fifteen servers are installed
+        with reporting_write_errors(needed_folder):
+            needed_folder.mkdir(parents=True, exist_ok=True)
     with adopt_orphans():
-        found = weigh_register(only, base.resolve(), lambda text: click.echo(f"lro: {text}", err=True))
-    with writing(folder):
-        write(found, folder, base.resolve())
-    weighed = sum(one.weights is not None and not one.skipped for one in found)
-    click.echo(f"{folder}: {weighed} of {len(found)} servers were weighed; see register.md")
-    return 0 if weighed else EXIT_NO_VERDICT
+        servers = weigh_register(names, cache_folder.resolve(), lambda text: click.echo(f"lro: {text}", err=True))
+    with reporting_write_errors(folder):
+        write_register(servers, folder, cache_folder.resolve())
+    weighed_count = sum(server.weights is not None and not server.skipped for server in servers)
+    click.echo(f"{folder}: {weighed_count} of {len(servers)} servers were weighed; see register.md")
+    return 0 if weighed_count else EXIT_NO_VERDICT
 
 
 def _earlier(path: Path) -> dict[str, int]:

@@ -1,4 +1,8 @@
-"""Conditions: how a corpus reaches an agent, with which tools, and under which limits. All of it is data."""
+"""Conditions: how a corpus reaches an agent, with which tools, and under which limits.
+
+They are read from ``data/conditions.yaml``. The name of a condition begins with its experiment: E1 to E4 are the
+experiments of the paper.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +27,12 @@ class Limits:
     """Limits of one task."""
 
     messages: int | None
-    """Maximum number of messages of a conversation: of both sides, with the system prompt and tool results."""
+    """Maximum number of messages of a conversation, from both sides, including the system prompt and tool results."""
     context_tokens: int
     """Maximum number of tokens of one request to a model, by o200k."""
 
     def __str__(self) -> str:
-        """Words for it in reports."""
+        """The limits in words, for reports."""
         messages = "any number of messages" if self.messages is None else f"{self.messages} messages"
         return f"{messages}, {self.context_tokens:,} tokens of context"
 
@@ -41,12 +45,12 @@ class Delivery:
     """``descriptor``, ``pages``, ``pages_in_code`` or ``whole``."""
     tools: tuple[str, ...]
     outputs: tuple[tuple[str, int], ...]
-    """Maximum number of characters of a tool's result, by tool."""
+    """Pairs of a tool and the maximum number of characters of its result."""
     keep: tuple[str, ...] = ()
     """Parts of the descriptor that are left in."""
     page_size: int = 0
     fields: tuple[str, ...] = ()
-    """Fields of a record on a page; empty for all fields."""
+    """Fields that a record has on a page. Empty if it has all fields."""
     ceiling: str = "none"
 
 
@@ -70,7 +74,7 @@ class Condition:
 
     @property
     def names(self) -> tuple[str, str, str]:
-        """Names by which a user may choose it: its own, its experiment's, and the part after the slash."""
+        """Names by which a user may choose the condition: the whole name, and the parts before and after the slash."""
         return self.name, self.experiment, self.name.partition("/")[2]
 
 
@@ -78,47 +82,56 @@ class Condition:
 def conditions() -> Mapping[str, Condition]:
     """All conditions by name, in the order of the file."""
     data: Any = yaml.safe_load((DATA / "conditions.yaml").read_text(encoding="utf-8"))
-    return {name: _condition(name, given, data) for name, given in data["conditions"].items()}
+    return {name: _condition(name, members, data) for name, members in data["conditions"].items()}
 
 
-def _condition(name: str, given: Mapping[str, Any], data: Mapping[str, Any]) -> Condition:
-    tools = tuple(given["tools"])
+def _condition(name: str, members: Mapping[str, Any], data: Mapping[str, Any]) -> Condition:
+    tools = tuple(members["tools"])
     delivery = Delivery(
-        kind=given["delivery"],
+        kind=members["delivery"],
         tools=tools,
-        outputs=tuple((tool, most) for tool, most in data["outputs"].items() if tool in tools),
-        keep=tuple(given.get("keep", ())),
-        page_size=given.get("page_size", 0),
-        fields=tuple(given.get("fields", ())),
-        ceiling=given.get("ceiling", "none"),
+        outputs=tuple((tool, max_characters) for tool, max_characters in data["outputs"].items() if tool in tools),
+        keep=tuple(members.get("keep", ())),
+        page_size=members.get("page_size", 0),
+        fields=tuple(members.get("fields", ())),
+        ceiling=members.get("ceiling", "none"),
     )
     return Condition(
         name=name,
-        source=given["source"],
-        title=given["title"],
+        source=members["source"],
+        title=members["title"],
         delivery=delivery,
-        system_prompt=data["prompts"][given["prompt"]],
-        limits=Limits(**data["limits"][given["limits"]]),
+        system_prompt=data["prompts"][members["prompt"]],
+        limits=Limits(**data["limits"][members["limits"]]),
         families=tuple(
             family
             for family in FAMILIES
-            if "all" in given["families"] or family.partition("/")[0] in cast("list[str]", given["families"])
+            if "all" in members["families"] or family.partition("/")[0] in cast("list[str]", members["families"])
         ),
     )
 
 
 def chosen_conditions(names: Sequence[str]) -> tuple[str, ...]:
-    """The conditions that a user's *names* select, in their order; all if there are no names. Raises `UsageError`."""
-    chosen: list[str] = []
-    for given in names:
-        found = [one.name for one in conditions().values() if given.casefold() in map(str.casefold, one.names)]
-        if not found:
-            known = {name.casefold(): name for one in conditions().values() for name in one.names}
-            near = ", ".join(known[name] for name in get_close_matches(given.casefold(), known, n=3, cutoff=0.5))
-            hint = f"near are {near}; " if near else ""
-            raise UsageError(f"--condition {given}: there is no such condition; {hint}lro bench run --list shows all")
-        chosen += found
-    return tuple(dict.fromkeys(chosen)) or tuple(conditions())
+    """The conditions that are selected by a user's *names*, in the order of the names. Without names, all conditions.
+
+    Raises `UsageError` for a name that no condition has.
+    """
+    selected: list[str] = []
+    for wanted in names:
+        matches = [
+            condition.name
+            for condition in conditions().values()
+            if wanted.casefold() in map(str.casefold, condition.names)
+        ]
+        if not matches:
+            full_names = {name.casefold(): name for condition in conditions().values() for name in condition.names}
+            similar = ", ".join(
+                full_names[name] for name in get_close_matches(wanted.casefold(), full_names, n=3, cutoff=0.5)
+            )
+            hint = f"near are {similar}; " if similar else ""
+            raise UsageError(f"--condition {wanted}: there is no such condition; {hint}lro bench run --list shows all")
+        selected += matches
+    return tuple(dict.fromkeys(selected)) or tuple(conditions())
 
 
 def condition_lines() -> Iterator[str]:
@@ -129,13 +142,13 @@ def condition_lines() -> Iterator[str]:
 
 
 def _columns(condition: Condition) -> tuple[str, ...]:
-    kinds = dict.fromkeys(family.partition("/")[0] for family in condition.families)
-    shown = "all families" if condition.families == tuple(FAMILIES) else ", ".join(kinds)
-    return condition.name, condition.title, shown, str(condition.limits)
+    family_kinds = dict.fromkeys(family.partition("/")[0] for family in condition.families)
+    families = "all families" if condition.families == tuple(FAMILIES) else ", ".join(family_kinds)
+    return condition.name, condition.title, families, str(condition.limits)
 
 
 @cache
 def pairs() -> tuple[tuple[str, str], ...]:
-    """Names of conditions that are compared task by task: the first against the second."""
+    """Pairs of conditions, by name, that are compared task by task: the first against the second."""
     data: Any = yaml.safe_load((DATA / "conditions.yaml").read_text(encoding="utf-8"))
     return tuple((first, second) for first, second in data["pairs"])

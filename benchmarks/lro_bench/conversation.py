@@ -18,7 +18,7 @@ _BATCH = 64
 
 @dataclass(slots=True)
 class Conversation:
-    """Messages so far, by their tokens. Framing that providers add between messages is not counted."""
+    """The messages so far, counted in tokens. The framing that providers add between messages is not counted."""
 
     limits: Limits
     tools_tokens: int
@@ -31,8 +31,8 @@ class Conversation:
     """Number of messages; the first two are the system prompt and the question."""
     content_tokens: int = 0
     exceeded: str = ""
-    """The first limit that was reached."""
-    largest: int = 0
+    """The first limit that was reached: ``messages`` or ``context``; empty if there is none."""
+    largest_request: int = 0
     """Tokens of the largest request."""
     _history: int = 0
 
@@ -40,9 +40,9 @@ class Conversation:
         self._history = self.tools_tokens + count(self.system) + count(self.question)
 
     def request(self, text: str, calls: Sequence[Call]) -> None:
-        """Count a request to the model, and the message with which it is answered."""
+        """Count a request to the model, and the message by which the model answers."""
         self.turns += 1
-        self.largest = max(self.largest, self._history)
+        self.largest_request = max(self.largest_request, self._history)
         if self._history > self.limits.context_tokens:
             self._exceed("context")
         if self.is_full:
@@ -58,11 +58,11 @@ class Conversation:
         """Count the result of a tool call."""
         if self.is_full:
             self._exceed("messages")
-        weight = count(text)
-        self._history += weight
+        tokens = count(text)
+        self._history += tokens
         self.messages += 1
         if not self.exceeded:
-            self.content_tokens += weight
+            self.content_tokens += tokens
 
     @property
     def is_overfull(self) -> bool:
@@ -97,46 +97,48 @@ def converse(
     *,
     beyond_limits: bool,
 ) -> Sample:
-    """Let an agent work on a task; *tools* are the texts of the entries of tools/list, *call* makes calls at once.
+    """Let an agent work on a task.
 
-    With *beyond_limits* the plan is carried out to its end, so that the sample has the turns, messages and tokens that
-    it takes (`Sample.least_turns` and so on); all other measures end where the limit was reached.
+    *tools* are the entries of tools/list as texts, and *call* makes several calls at the same time. With
+    *beyond_limits*, the plan is carried out to its end even after a limit is reached, so that the sample has the turns,
+    messages and tokens of the whole plan (`Sample.least_turns` and so on). All other measures end where the limit was
+    reached.
     """
-    talk = Conversation(condition.limits, sum(map(count, tools)), condition.system_prompt, task.question)
+    conversation = Conversation(condition.limits, sum(map(count, tools)), condition.system_prompt, task.question)
     plan = AGENTS[agent](setting_for(condition, task, agent))
     exchanges: list[Exchange] = []
     turns = messages = 0
-    final: str | None = None
+    final_text: str | None = None
     try:
         calls = next(plan)
         while True:
-            talk.request("", calls)
-            if talk.exceeded and not beyond_limits:
+            conversation.request("", calls)
+            if conversation.exceeded and not beyond_limits:
                 break
             results: list[str] = []
-            while len(results) < len(calls) and (beyond_limits or not talk.is_overfull):
+            while len(results) < len(calls) and (beyond_limits or not conversation.is_overfull):
                 batch = calls[len(results) : len(results) + _BATCH]
                 if condition.limits.messages is not None and not beyond_limits:
-                    batch = batch[: max(1, condition.limits.messages - talk.messages)]
-                made = call(batch, f"{condition.name}/{task.id}/{agent}")
-                results += made
-                for one, result in zip(batch, made, strict=True):
-                    talk.result(result)
-                    if not talk.exceeded:
-                        exchanges.append(Exchange(one.tool, one.arguments, result))
-            if not talk.exceeded:
-                turns, messages = len(talk.requests), talk.messages
+                    batch = batch[: max(1, condition.limits.messages - conversation.messages)]
+                batch_results = call(batch, f"{condition.name}/{task.id}/{agent}")
+                results += batch_results
+                for tool_call, result in zip(batch, batch_results, strict=True):
+                    conversation.result(result)
+                    if not conversation.exceeded:
+                        exchanges.append(Exchange(tool_call.tool, tool_call.arguments, result))
+            if not conversation.exceeded:
+                turns, messages = len(conversation.requests), conversation.messages
             if len(results) < len(calls):  # the next request would be refused anyway
-                talk.refuse()
+                conversation.refuse()
                 break
             calls = plan.send(results)
     except StopIteration as end:
         text = str(end.value)
-        talk.request(text, ())
-        final = text
-    if not talk.exceeded:
-        turns, messages = len(talk.requests), talk.messages
-    answer = answer_of(final) if final is not None and not talk.exceeded else None
+        conversation.request(text, ())
+        final_text = text
+    if not conversation.exceeded:
+        turns, messages = len(conversation.requests), conversation.messages
+    answer = answer_of(final_text) if final_text is not None and not conversation.exceeded else None
     return sample_of(
         condition.name,
         task,
@@ -144,16 +146,16 @@ def converse(
         answer,
         exchanges,
         recipes,
-        stop=talk.exceeded or "answered",
-        turns=turns or len(talk.requests),
-        messages=messages or min(talk.messages, condition.limits.messages or talk.messages),
-        input_tokens=sum(usage.input_tokens for usage in talk.requests),
-        cached_tokens=sum(usage.cached_tokens for usage in talk.requests),
-        output_tokens=sum(usage.output_tokens for usage in talk.requests),
-        content_tokens=talk.content_tokens,
-        least_turns=talk.turns if beyond_limits else None,
-        least_messages=talk.messages if beyond_limits else None,
-        least_context=talk.largest if beyond_limits else None,
+        stop=conversation.exceeded or "answered",
+        turns=turns or len(conversation.requests),
+        messages=messages or min(conversation.messages, condition.limits.messages or conversation.messages),
+        input_tokens=sum(usage.input_tokens for usage in conversation.requests),
+        cached_tokens=sum(usage.cached_tokens for usage in conversation.requests),
+        output_tokens=sum(usage.output_tokens for usage in conversation.requests),
+        content_tokens=conversation.content_tokens,
+        least_turns=conversation.turns if beyond_limits else None,
+        least_messages=conversation.messages if beyond_limits else None,
+        least_context=conversation.largest_request if beyond_limits else None,
     )
 
 

@@ -1,8 +1,9 @@
-"""Corpora of memories: the same bytes for the same size, and 155 ± 2 estimated tokens a record.
+"""Corpora of memories, which have the same bytes for the same size, and 155 ± 2 estimated tokens per record.
 
-The published corpora are not available. These are MIF memories of the specification about a made-up software project:
-eight namespaces with a skewed distribution, twelve products, each mentioned by about twelve percent of the records, a
-nested ordinal priority, ticket numbers with gaps, and sentences that only one record has.
+The published corpora are not available. The records of these corpora are memories in the format MIF of the
+specification, about a made-up software project. They have eight namespaces with a skewed distribution, twelve products,
+each mentioned by about twelve percent of the records, a nested ordinal priority, ticket numbers with gaps, and
+sentences that only one record has.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ SEED = 42
 PAPER_SIZES = (50, 200, 500)
 SIZES = (*PAPER_SIZES, 5000)
 MEAN_TOKENS, TOLERANCE = 155, 2
-"""Mean of characters ÷ 4 of a record's line, as published, and the permitted deviation."""
+"""Mean number of tokens of a record's line (characters ÷ 4), as published, and the permitted deviation."""
 NAMESPACES = {
     "_semantic/knowledge": 26,
     "_semantic/decisions": 18,
@@ -32,17 +33,18 @@ NAMESPACES = {
     "_episodic/sessions": 10,
     "_episodic/reviews": 4,
 }
-"""Namespaces, and their shares in percent."""
+"""The namespaces, with the share of the records in each, in percent."""
 PRODUCTS = (
     *("Harrier", "Lodestar", "Quillwork", "Basalt", "Tamarind", "Nightjar"),
     *("Copperline", "Meridian", "Saltbox", "Windrose", "Ironwood", "Palisade"),
 )
 PRODUCT_SHARE = 0.12
 PRIORITIES = range(1, 6)
-_CONFIDENCES = (300, 1000)
-_GAP = 0.08
+_CONFIDENCE_RANGE = (300, 1000)
+"""Lowest and highest confidence, in thousandths."""
+_GAP_SHARE = 0.08
 """Share of ticket numbers that no record has."""
-_PHRASE_EVERY = 3
+_PHRASE_INTERVAL = 3
 """Every third record has the phrase of a unit."""
 
 _SUBJECTS = (
@@ -91,7 +93,7 @@ class Corpus:
 
     @property
     def mean_tokens(self) -> float:
-        """Mean of characters ÷ 4 of a record's line."""
+        """Mean number of tokens of a record's line (characters ÷ 4)."""
         return sum(len(line.decode()) for line in self.lines) / 4 / len(self.lines)
 
     @property
@@ -101,72 +103,77 @@ class Corpus:
 
 
 class Dice:
-    """A random source whose results are the same in every version of Python, which only `random.random` guarantees."""
+    """A random source whose results are the same in every version of Python.
+
+    It uses only `random.random`, because Python guarantees only the results of this function.
+    """
 
     def __init__(self, *seed: object) -> None:
         self._random = random.Random("/".join(map(str, seed)))
 
-    def real(self) -> float:
+    def fraction(self) -> float:
         """A number from 0 up to 1."""
         return self._random.random()
 
-    def whole(self, low: int, high: int) -> int:
+    def integer(self, low: int, high: int) -> int:
         """A whole number from *low* to *high*, both included."""
         return low + int(self._random.random() * (high - low + 1))
 
     def pick(self, choices: Sequence[T]) -> T:
         """One of the choices."""
-        return choices[self.whole(0, len(choices) - 1)]
+        return choices[self.integer(0, len(choices) - 1)]
 
     def sample(self, choices: Sequence[T], count: int) -> list[T]:
         """*count* different choices, in random order."""
-        left = list(choices)
-        return [left.pop(self.whole(0, len(left) - 1)) for _ in range(count)]
+        remaining = list(choices)
+        return [remaining.pop(self.integer(0, len(remaining) - 1)) for _ in range(count)]
 
     def weighted(self, weights: Mapping[str, int]) -> str:
         """A random key, with a probability in proportion to its weight."""
-        at = self._random.random() * sum(weights.values())
+        remaining_weight = self._random.random() * sum(weights.values())
         for key, weight in weights.items():
-            at -= weight
-            if at < 0:
+            remaining_weight -= weight
+            if remaining_weight < 0:
                 return key
         return list(weights)[-1]
 
     def digits(self, count: int) -> str:
         """*count* hexadecimal digits."""
-        return "".join("0123456789abcdef"[self.whole(0, 15)] for _ in range(count))
+        return "".join("0123456789abcdef"[self.integer(0, 15)] for _ in range(count))
 
     def uuid(self) -> str:
         """A UUID of version 4."""
-        variant = f"{'89ab'[self.whole(0, 3)]}{self.digits(3)}"
+        variant = f"{'89ab'[self.integer(0, 3)]}{self.digits(3)}"
         return f"{self.digits(8)}-{self.digits(4)}-4{self.digits(3)}-{variant}-{self.digits(12)}"
 
 
 @cache
 def corpus(size: int) -> Corpus:
-    """The corpus of *size* records. Raises `AssertionError` if its mean size is not the published one."""
+    """The corpus of *size* records. Raises `AssertionError` if the mean size of a record is not the published size."""
     dice = Dice(SEED, "corpus", size)
     records: list[Record] = []
     ticket, carry = 1000, 0.0
     for number in range(size):
         ticket += 1
-        while dice.real() < _GAP:
+        while dice.fraction() < _GAP_SHARE:
             ticket += 1
-        target = 4 * MEAN_TOKENS * (0.75 + 0.5 * dice.real()) + carry
+        target = 4 * MEAN_TOKENS * (0.75 + 0.5 * dice.fraction()) + carry
         record = _record(dice, number, ticket, target)
-        carry = target - len(encode(record).decode())  # the next record makes up for what this one missed
+        carry = target - len(encode(record).decode())  # the next record makes up for the difference
         records.append(record)
-    made = Corpus(size, tuple(records), tuple(map(encode, records)))
-    assert abs(made.mean_tokens - MEAN_TOKENS) <= TOLERANCE, f"{made.mean_tokens} tokens a record at n = {size}"
-    return made
+    result = Corpus(size, tuple(records), tuple(map(encode, records)))
+    assert abs(result.mean_tokens - MEAN_TOKENS) <= TOLERANCE, f"{result.mean_tokens} tokens a record at n = {size}"
+    return result
 
 
 def _record(dice: Dice, number: int, ticket: int, target: float) -> dict[str, Any]:
     namespace = dice.weighted(NAMESPACES)
-    created = f"2025-{dice.whole(1, 12):02}-{dice.whole(1, 28):02}T{dice.whole(0, 23):02}:{dice.whole(0, 59):02}:00Z"
+    created = (
+        f"2025-{dice.integer(1, 12):02}-{dice.integer(1, 28):02}T{dice.integer(0, 23):02}:{dice.integer(0, 59):02}:00Z"
+    )
     subject = dice.pick(_SUBJECTS)
-    parts = [dice.pick(_PRODUCT_SENTENCES).format(name) for name in PRODUCTS if dice.real() < PRODUCT_SHARE]
-    if number % _PHRASE_EVERY == 0:
+    parts = [dice.pick(_PRODUCT_SENTENCES).format(name) for name in PRODUCTS if dice.fraction() < PRODUCT_SHARE]
+    if number % _PHRASE_INTERVAL == 0:
         parts.append(f"Unit U-{1000 + number} opens with the phrase {' '.join(dice.sample(_WORDS, 3))}.")
     record: dict[str, Any] = {
         "id": dice.uuid(),
@@ -174,22 +181,22 @@ def _record(dice: Dice, number: int, ticket: int, target: float) -> dict[str, An
         "namespace": namespace,
         "title": f"{dice.pick(_KINDS)} {subject}",
         "content": "",
-        "tags": sorted(dice.sample(_TAGS, dice.whole(1, 3))),
-        "status": "archived" if dice.real() < 0.2 else "active",
+        "tags": sorted(dice.sample(_TAGS, dice.integer(1, 3))),
+        "status": "archived" if dice.fraction() < 0.2 else "active",
         "created": created,
         "modified": created,
-        "provenance": {"confidence": dice.whole(*_CONFIDENCES) / 1000, "source_type": "conversation"},
+        "provenance": {"confidence": dice.integer(*_CONFIDENCE_RANGE) / 1000, "source_type": "conversation"},
         "extensions": {"priority": dice.pick(PRIORITIES), "ticket": ticket},
     }
-    room = target - len(encode(record).decode()) - sum(len(part) + 1 for part in parts)
-    while room > 30:
+    spare_characters = target - len(encode(record).decode()) - sum(len(part) + 1 for part in parts)
+    while spare_characters > 30:
         sentence = dice.pick(_SENTENCES)
-        parts.insert(dice.whole(0, len(parts)), sentence)
-        room -= len(sentence) + 1
+        parts.insert(dice.integer(0, len(parts)), sentence)
+        spare_characters -= len(sentence) + 1
     record["content"] = " ".join(parts)
     return record
 
 
-def parsed(line: str | bytes) -> Record:
+def parse_record(line: str | bytes) -> Record:
     """The record of a line."""
     return cast("Record", json.loads(line))

@@ -12,7 +12,7 @@ from functools import cache
 
 from lro_bench.conditions import conditions
 from lro_bench.corpus import corpus
-from lro_bench.server import ablated, offload
+from lro_bench.server import offload, reduced_descriptor
 from lro_bench.tokens import count
 from lro_reference.writer import encode
 from lro_spec.tokens import characters_estimate
@@ -20,11 +20,11 @@ from lro_spec.tokens import characters_estimate
 
 @cache
 def descriptor_sizes(n: int) -> dict[str, tuple[int, int]]:
-    """Tokens of the descriptors C1 to C4 by characters ÷ 4 and by o200k."""
+    """Tokens of the descriptors of the conditions C1 to C4, by characters ÷ 4 and by o200k."""
     with tempfile.TemporaryDirectory(prefix="lro-bench-") as folder:
         response = offload(corpus(n), folder)
         texts = {
-            name: encode(ablated(response, conditions()[f"E2/{name}"].delivery.keep)).decode()
+            name: encode(reduced_descriptor(response, conditions()[f"E2/{name}"].delivery.keep)).decode()
             for name in ("C1", "C2", "C3", "C4")
         }
     return {name: (characters_estimate(text), count(text)) for name, text in texts.items()}
@@ -32,7 +32,10 @@ def descriptor_sizes(n: int) -> dict[str, tuple[int, int]]:
 
 @cache
 def page_tokens(n: int, page_size: int) -> tuple[int, int]:
-    """Tokens of all pages: each counted once; and counted in each request of an agent that takes one page per turn."""
+    """Two counts of the tokens of all pages: each page counted once, and counted in every request that contains it.
+
+    The second count is for an agent that fetches one page per turn.
+    """
     records = corpus(n).records
     pages = [count(encode(list(records[start : start + page_size])).decode()) for start in range(0, n, page_size)]
     return sum(pages), sum(sum(pages[:turn]) for turn in range(1, len(pages) + 1))
@@ -41,7 +44,7 @@ def page_tokens(n: int, page_size: int) -> tuple[int, int]:
 def timings(n: int = 500, rounds: int = 100) -> dict[str, tuple[float, float] | None]:
     """Median and 95th percentile of the time in milliseconds to write a file, to start grep, and to start jq.
 
-    None for a program that is not on the PATH.
+    The times of a program are None if it is not on the PATH.
     """
     with tempfile.TemporaryDirectory(prefix="lro-bench-") as folder:
         write = _times(lambda: offload(corpus(n), folder), rounds)
@@ -55,10 +58,10 @@ def _start_times(command: list[str], rounds: int) -> tuple[float, float] | None:
     return _times(lambda: subprocess.run(command, capture_output=True, check=False), rounds)
 
 
-def _times(act: Callable[[], object], rounds: int) -> tuple[float, float]:
-    taken: list[float] = []
+def _times(action: Callable[[], object], rounds: int) -> tuple[float, float]:
+    milliseconds: list[float] = []
     for _ in range(rounds):
         start = time.perf_counter()
-        act()
-        taken.append(1000 * (time.perf_counter() - start))
-    return statistics.median(taken), sorted(taken)[int(0.95 * rounds) - 1]
+        action()
+        milliseconds.append(1000 * (time.perf_counter() - start))
+    return statistics.median(milliseconds), sorted(milliseconds)[int(0.95 * rounds) - 1]

@@ -1,10 +1,12 @@
 """Runs with real models through Inspect AI, with any provider that it supports.
 
-``mockllm/oracle`` and ``mockllm/typical`` are the scripted agents in a model's place: the same conversation over the
-same MCP server, through Inspect. Its logs are in ``DIR/logs``; ``inspect view`` shows them.
+With ``mockllm/oracle`` and ``mockllm/typical``, a scripted agent takes the place of a model, and has the same
+conversation over the same MCP server, through Inspect. The logs of Inspect are in ``DIR/logs``; ``inspect view`` shows
+them.
 
-Inspect cuts the result of a Python tool after 16 KiB by default; here all tools are an MCP server's, and
-``max_tool_output`` is 0, so that only the limits of the condition cut anything.
+By default, Inspect cuts the result of a tool after 16 KiB. Here ``max_tool_output`` is 0, which turns this off, so that
+results are cut only by the limits of the condition. These limits are applied by the MCP server. In a sandbox, `bash`
+and `python_exec` are not tools of the MCP server, so these limits do not apply to their results.
 """
 
 from __future__ import annotations
@@ -24,7 +26,17 @@ from lro_bench.agents import AGENTS, Call
 from lro_bench.conditions import Condition, conditions
 from lro_bench.conversation import call_text, setting_for
 from lro_bench.corpus import corpus
-from lro_bench.run import MOCK, Choice, Journal, begin, describe, finish, is_left_out, recipes, resume_command
+from lro_bench.run import (
+    MOCK_PREFIX,
+    Choice,
+    Journal,
+    begin_run,
+    describe,
+    finish_run,
+    is_left_out,
+    recipes,
+    resume_command,
+)
 from lro_bench.samples import Exchange, Sample, answer_of, is_correct, sample_of
 from lro_bench.server import BenchServer
 from lro_bench.session import server_command, tool_text
@@ -35,8 +47,8 @@ from lro_conformance.report.sanitize import one_line
 
 LOGS = "logs"
 _RETRIES, _TIMEOUT_S = 2, 600
-_PAGES = "pages.json"
-"""File of a sandbox with the pages of the corpus."""
+_PAGES_FILE = "pages.json"
+"""The file in a sandbox that has the pages of the corpus."""
 _RUNNER = """
 import collections, contextlib, io, json, os, re, sys
 request = json.load(sys.stdin)
@@ -51,14 +63,14 @@ exec(request["code"], space)
 
 
 class ModelError(UsageError):
-    """The model is not available, or has failed; finished samples are kept."""
+    """The model is not available, or has failed. Samples that are finished are kept."""
 
     exit_code = EXIT_NO_VERDICT
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Samples to be made in one evaluation by Inspect, which writes one log."""
+    """The samples of one evaluation by Inspect, which writes one log for them."""
 
     condition: Condition
     family: str
@@ -86,18 +98,18 @@ def run_model(
     progress: Callable[[int, int], None],
     say: Callable[[str], object],
 ) -> list[Sample]:
-    """Let a model work on everything that was chosen; samples are written as soon as their log is complete.
+    """Let a model work on the chosen tasks. Samples are written as soon as their log is complete.
 
-    Raises `ModelError` with a message of one line if the model is not available or fails; samples finished until then
-    are kept.
+    Raises `ModelError` with a message of one line if the model is not available or fails. The samples that are finished
+    by then are kept.
     """
     if find_spec("inspect_ai") is None:
         raise UsageError("--model needs Inspect AI: pip install 'lro-spec[bench]'")
-    if model.startswith(MOCK) and model.removeprefix(MOCK) not in AGENTS:
-        raise UsageError(f"--model {model}: expected one of {', '.join(MOCK + agent for agent in AGENTS)}")
+    if model.startswith(MOCK_PREFIX) and model.removeprefix(MOCK_PREFIX) not in AGENTS:
+        raise UsageError(f"--model {model}: expected one of {', '.join(MOCK_PREFIX + agent for agent in AGENTS)}")
     _check_names(model, sandbox)
     description = {**describe(choice), "model": model, "sandbox": sandbox}
-    done = begin(folder, description, resume=resume)
+    done = begin_run(folder, description, resume=resume)
     batches = list(_batches(choice, model, sandbox, say))
     total = sum(len(batch.tasks) for batch in batches)
     progress(len(done), total)
@@ -106,9 +118,14 @@ def run_model(
             pending = [t for t in batch.tasks if (model, batch.condition.name, batch.n, batch.family, t.id) not in done]
             if not pending:
                 continue
-            before = len(done)
+            finished_before = len(done)
             outcome = _evaluate(
-                batch, pending, model, folder / LOGS, sandbox, lambda count, at=before: progress(at + count, total)
+                batch,
+                pending,
+                model,
+                folder / LOGS,
+                sandbox,
+                lambda count, offset=finished_before: progress(offset + count, total),
             )
             done.update({sample.key: sample for sample in outcome.finished})
             journal.append(outcome.finished)
@@ -116,14 +133,14 @@ def run_model(
             if outcome.is_interrupted:
                 raise KeyboardInterrupt
             if outcome.problem:
-                first = one_line(" ".join(outcome.problem.split()), 300)
-                kept = (
+                error = one_line(" ".join(outcome.problem.split()), 300)
+                kept_samples = (
                     f"{len(done)} of {total} samples are kept: {resume_command(folder)} continues it"
                     if done
                     else "no sample is finished"
                 )
-                raise ModelError(f"{model}: {first} ({kept})")
-    return finish(folder, done)
+                raise ModelError(f"{model}: {error} ({kept_samples})")
+    return finish_run(folder, done)
 
 
 def _check_names(model: str, sandbox: str | None) -> None:
@@ -133,7 +150,7 @@ def _check_names(model: str, sandbox: str | None) -> None:
     from inspect_ai.util._sandbox.registry import registry_find_sandboxenv
 
     try:
-        if not model.startswith(MOCK):
+        if not model.startswith(MOCK_PREFIX):
             with suppress(PrerequisiteError):
                 get_model(model, memoize=False)
     except ValueError as problem:
@@ -171,12 +188,12 @@ def _evaluate(
     from inspect_ai.log import read_eval_log
     from rich.text import Text
 
-    known = frozenset(logs.glob("*.eval"))
+    earlier_logs = frozenset(logs.glob("*.eval"))
     task = inspect_task(
         batch.condition.name, batch.n, batch.family, [task.id for task in pending], sandbox, progress=progress
     )
     try:
-        evaluate: Any = import_module("inspect_ai").eval  # by name: some of its types are not complete
+        evaluate: Any = import_module("inspect_ai").eval  # by name, because some of its types are incomplete
         evaluate(
             task,
             model=_model(model, batch),
@@ -193,19 +210,21 @@ def _evaluate(
         return Outcome(problem=Text.from_markup(str(problem.message)).plain)
     except (ValueError, ImportError) as problem:
         return Outcome(problem=str(problem))
-    made = sorted(frozenset(logs.glob("*.eval")) - known)  # after Ctrl-C, Inspect writes the log but does not return it
-    if not made:
+    new_logs = sorted(
+        frozenset(logs.glob("*.eval")) - earlier_logs
+    )  # after Ctrl-C, Inspect writes the log but does not return it
+    if not new_logs:
         return Outcome(is_interrupted=True)
-    log = read_eval_log(str(made[-1]))
+    log = read_eval_log(str(new_logs[-1]))
     by_id = {task.id: task for task in pending}
     finished = [
-        sample_in_log(one, by_id[str(one.id)], batch.condition, model)
-        for one in log.samples or []
-        if one.error is None and str(one.id) in by_id
+        sample_in_log(logged, by_id[str(logged.id)], batch.condition, model)
+        for logged in log.samples or []
+        if logged.error is None and str(logged.id) in by_id
     ]
     problem = "" if log.error is None else _plain(log.error.message)
     if not problem and len(finished) < len(pending):
-        errors = [one.error.message for one in log.samples or [] if one.error is not None]
+        errors = [logged.error.message for logged in log.samples or [] if logged.error is not None]
         problem = _plain(errors[0]) if errors else f"the log has the status {log.status}"
     return Outcome(finished, problem, is_interrupted=log.status == "cancelled")
 
@@ -224,9 +243,10 @@ def inspect_task(
     sandbox: str | None = None,
     progress: Callable[[int], None] = lambda count: None,
 ) -> Any:
-    """The Inspect task of a condition, a size and a family; *ids* are the tasks in it (default: all).
+    """The Inspect task of a condition, a size and a family.
 
-    *progress* receives the number of samples that are scored so far.
+    *ids* are the IDs of the tasks that it contains (default: all). *progress* receives the number of samples that are
+    scored so far.
     """
     from inspect_ai import Task as InspectTask
     from inspect_ai.dataset import Sample as InspectSample
@@ -235,20 +255,20 @@ def inspect_task(
     from inspect_ai.solver import solver
     from inspect_ai.tool import bash, mcp_connection, mcp_server_stdio
 
-    entry, scored = conditions()[condition], itertools.count(1)
+    chosen, scored_count = conditions()[condition], itertools.count(1)
     command, *arguments = server_command(condition, n)
 
     @solver
     def work_on_the_store() -> Any:
         async def solve(state: Any, generate: Any) -> Any:
             server = mcp_server_stdio(name="lro-bench", command=command, args=arguments)
-            state.messages.insert(0, ChatMessageSystem(content=entry.system_prompt))
+            state.messages.insert(0, ChatMessageSystem(content=chosen.system_prompt))
             async with mcp_connection(server):
                 tools = list(await server.tools())
-                if sandbox is not None:  # a model's shell and Python run there, on a copy of the file
+                if sandbox is not None:  # a model's shell and Python run in the sandbox, on a copy of the file
                     tools = [tool for tool in tools if _name_of(tool) not in ("bash", "python_exec")]
-                    tools += [bash(120)] if "bash" in entry.delivery.tools else []
-                    tools += [_sandboxed_python(entry, n)] if "python_exec" in entry.delivery.tools else []
+                    tools += [bash(120)] if "bash" in chosen.delivery.tools else []
+                    tools += [_sandboxed_python(chosen, n)] if "python_exec" in chosen.delivery.tools else []
                 state.tools = tools
                 return await generate(state, tool_calls="loop")
 
@@ -258,13 +278,13 @@ def inspect_task(
     def exact_answer() -> Any:
         async def score(state: Any, target: Any) -> Any:
             answer = answer_of(state.output.completion)
-            right = is_correct(answer, target.text)
-            progress(next(scored))
-            return Score(value=CORRECT if right else INCORRECT, answer=answer, explanation=state.output.completion)
+            is_right = is_correct(answer, target.text)
+            progress(next(scored_count))
+            return Score(value=CORRECT if is_right else INCORRECT, answer=answer, explanation=state.output.completion)
 
         return score
 
-    files = _sandbox_files(entry, n) if sandbox is not None else None
+    files = _sandbox_files(chosen, n) if sandbox is not None else None
     dataset = [
         InspectSample(id=task.id, input=task.question, target=task.answer, files=files, metadata={"family": family})
         for task in tasks(family, n)
@@ -275,9 +295,9 @@ def inspect_task(
         dataset=dataset,
         solver=work_on_the_store(),
         scorer=exact_answer(),
-        message_limit=entry.limits.messages,
+        message_limit=chosen.limits.messages,
         config=GenerateConfig(max_tool_output=0),
-        metadata={"condition": condition, "n": n, "family": family, "limits": str(entry.limits)},
+        metadata={"condition": condition, "n": n, "family": family, "limits": str(chosen.limits)},
     )
 
 
@@ -288,7 +308,7 @@ def _name_of(tool: Any) -> str:
 
 
 def _sandbox_files(condition: Condition, n: int) -> dict[str, str]:
-    """The files of a condition by the path that agents know."""
+    """The files of a condition as texts, by the path that agents know."""
     import tempfile
 
     with ExitStack() as stack:
@@ -296,52 +316,56 @@ def _sandbox_files(condition: Condition, n: int) -> dict[str, str]:
         server = BenchServer(condition.delivery, corpus(n), folder, stack)
         files = {path: data.decode() for path, data in server.files.items()}
         if condition.delivery.kind == "pages_in_code":
-            files[_PAGES] = json.dumps(server.pages)
+            files[_PAGES_FILE] = json.dumps(server.pages)
         return files
 
 
 def _sandboxed_python(condition: Condition, n: int) -> Any:
-    """`python_exec` in a sandbox of Inspect; earlier code runs again before each call, so that its names exist."""
+    """`python_exec` in a sandbox of Inspect. Before each call, earlier code runs again, so that its names exist."""
     from inspect_ai.tool import ToolDef
     from inspect_ai.util import sandbox
 
     with ExitStack() as stack:
         server = BenchServer(condition.delivery, corpus(n), "", stack)
-        described = next(tool["description"] for tool in server.list_tools() if tool["name"] == "python_exec")
+        description = next(tool["description"] for tool in server.list_tools() if tool["name"] == "python_exec")
     earlier: list[str] = []
 
     async def execute(code: str) -> str:
-        request = json.dumps({"earlier": earlier, "code": code, "pages": _PAGES})
-        done = await sandbox().exec(["python3", "-c", _RUNNER], input=request, timeout=120)
-        if done.success:
+        request = json.dumps({"earlier": earlier, "code": code, "pages": _PAGES_FILE})
+        completed = await sandbox().exec(["python3", "-c", _RUNNER], input=request, timeout=120)
+        if completed.success:
             earlier.append(code)
-        return done.stdout if done.success else done.stdout + "".join(done.stderr.strip().splitlines()[-1:])
+        return (
+            completed.stdout
+            if completed.success
+            else completed.stdout + "".join(completed.stderr.strip().splitlines()[-1:])
+        )
 
-    return ToolDef(execute, name="python_exec", description=described, parameters={"code": "Python code."}).as_tool()
+    return ToolDef(execute, name="python_exec", description=description, parameters={"code": "Python code."}).as_tool()
 
 
 # --- from a log to samples
 
 
-def sample_in_log(one: Any, task: Task, condition: Condition, model: str) -> Sample:
-    """A sample of an Inspect log (*one*) as a `Sample`."""
-    exchanges = list(_exchanges(one.messages))
-    final = one.output.completion if one.output is not None and one.limit is None else ""
-    usages = list(one.model_usage.values())
-    cached = sum(usage.input_tokens_cache_read or 0 for usage in usages)
-    written = sum(usage.input_tokens_cache_write or 0 for usage in usages)
+def sample_in_log(logged: Any, task: Task, condition: Condition, model: str) -> Sample:
+    """A sample of an Inspect log (*logged*) as a `Sample`."""
+    exchanges = list(_exchanges(logged.messages))
+    final_text = logged.output.completion if logged.output is not None and logged.limit is None else ""
+    usages = list(logged.model_usage.values())
+    cache_reads = sum(usage.input_tokens_cache_read or 0 for usage in usages)
+    cache_writes = sum(usage.input_tokens_cache_write or 0 for usage in usages)
     return sample_of(
         condition.name,
         task,
         model,
-        answer_of(final),
+        answer_of(final_text),
         exchanges,
         recipes(),
-        stop=_stop(one),
-        turns=sum(message.role == "assistant" for message in one.messages),
-        messages=len(one.messages),
-        input_tokens=sum(usage.input_tokens for usage in usages) + cached + written,
-        cached_tokens=cached,
+        stop=_stop(logged),
+        turns=sum(message.role == "assistant" for message in logged.messages),
+        messages=len(logged.messages),
+        input_tokens=sum(usage.input_tokens for usage in usages) + cache_reads + cache_writes,
+        cached_tokens=cache_reads,
         output_tokens=sum(usage.output_tokens for usage in usages),
         cost=_cost(usages),
         content_tokens=sum(count(exchange.result) for exchange in exchanges),
@@ -349,16 +373,16 @@ def sample_in_log(one: Any, task: Task, condition: Condition, model: str) -> Sam
 
 
 def _cost(usages: Sequence[Any]) -> float | None:
-    """Cost in dollars; None if Inspect knows no prices for the model."""
+    """Cost in dollars. None if Inspect does not know the prices of the model."""
     costs = [usage.total_cost for usage in usages]
     return None if None in costs or not costs else sum(costs)
 
 
-def _stop(one: Any) -> str:
+def _stop(logged: Any) -> str:
     """Reason why a conversation ended."""
-    if one.limit is not None:
-        return "messages" if one.limit.type == "message" else str(one.limit.type)
-    return "context" if one.output is not None and one.output.stop_reason == "model_length" else "answered"
+    if logged.limit is not None:
+        return "messages" if logged.limit.type == "message" else str(logged.limit.type)
+    return "context" if logged.output is not None and logged.output.stop_reason == "model_length" else "answered"
 
 
 def _calls(message: Any) -> list[Any]:
@@ -378,17 +402,17 @@ def _exchanges(messages: Sequence[Any]) -> Iterator[Exchange]:
 
 
 def _model(name: str, batch: Batch) -> Any:
-    """The model of Inspect, or a scripted agent in its place."""
-    if not name.startswith(MOCK):
+    """The name of the model for Inspect, or a model of Inspect by which a scripted agent answers."""
+    if not name.startswith(MOCK_PREFIX):
         return name
     from inspect_ai.model import get_model
 
-    mock = ScriptedModel(name.removeprefix(MOCK), batch)
+    mock = ScriptedModel(name.removeprefix(MOCK_PREFIX), batch)
     return get_model("mockllm/model", custom_outputs=mock, memoize=False)
 
 
 class ScriptedModel:
-    """A scripted agent as the outputs of ``mockllm``: each request is answered from the messages so far."""
+    """A scripted agent that computes the outputs of ``mockllm``: it answers each request from the messages so far."""
 
     def __init__(self, agent: str, batch: Batch) -> None:
         self._agent, self._batch = agent, batch
@@ -404,25 +428,28 @@ class ScriptedModel:
 
         task = self._tasks[next(message.text for message in messages if message.role == "user")]
         text, calls = self._next(task, messages)
-        made = [
-            ToolCall(f"call-{len(messages)}-{at}", call.tool, dict(call.arguments)) for at, call in enumerate(calls)
+        tool_calls = [
+            ToolCall(f"call-{len(messages)}-{index}", call.tool, dict(call.arguments))
+            for index, call in enumerate(calls)
         ]
-        output = ModelOutput.from_message(ChatMessageAssistant(content=text, tool_calls=made or None))
-        weights = [self._weight(message) for message in messages]
-        whole = self._tools_tokens + sum(weights)
-        last = max((at for at, message in enumerate(messages) if message.role == "assistant"), default=None)
-        cached = 0 if last is None else self._tools_tokens + sum(weights[:last])
-        written = count(text) + sum(count(call_text(call)) for call in calls)
+        output = ModelOutput.from_message(ChatMessageAssistant(content=text, tool_calls=tool_calls or None))
+        message_tokens = [self._tokens_of(message) for message in messages]
+        sent_tokens = self._tools_tokens + sum(message_tokens)
+        last_answer = max(
+            (index for index, message in enumerate(messages) if message.role == "assistant"), default=None
+        )
+        cached_tokens = 0 if last_answer is None else self._tools_tokens + sum(message_tokens[:last_answer])
+        written_tokens = count(text) + sum(count(call_text(call)) for call in calls)
         output.usage = ModelUsage(
-            input_tokens=whole - cached,
-            input_tokens_cache_read=cached,
-            output_tokens=written,
-            total_tokens=whole + written,
+            input_tokens=sent_tokens - cached_tokens,
+            input_tokens_cache_read=cached_tokens,
+            output_tokens=written_tokens,
+            total_tokens=sent_tokens + written_tokens,
         )
         return output
 
     def _next(self, task: Task, messages: Sequence[Any]) -> tuple[str, Sequence[Call]]:
-        """Run the agent's plan from its beginning with the results so far; return its next text and calls."""
+        """Run the agent's plan from its beginning with the results so far, and return its next text and calls."""
         plan = AGENTS[self._agent](setting_for(self._batch.condition, task, self._agent))
         results = {message.tool_call_id: message.text for message in messages if message.role == "tool"}
         try:
@@ -435,6 +462,6 @@ class ScriptedModel:
         return "", calls
 
     @staticmethod
-    def _weight(message: Any) -> int:
+    def _tokens_of(message: Any) -> int:
         calls = [Call(call.function, call.arguments) for call in _calls(message)]
         return count(message.text) + sum(count(call_text(call)) for call in calls)

@@ -1,7 +1,9 @@
-"""The paper's figures, recomputed: each published number beside the one that follows from its formulae and tables.
+"""The paper's figures, recomputed: each published number beside the number that follows from its formulae and tables.
 
-Numbers of the paper are always marked: *published* comes from ``data/published.yaml``, *ours* is computed here. A
-comparison has one of four verdicts, or is a measurement of our implementation or corpus (*measured here*).
+Numbers of the paper are always marked: *published* comes from ``data/published.yaml``, and *ours* is computed here. A
+comparison has one of four verdicts, or is a measurement of our implementation or corpus (*measured here*). E1 to E4 are
+the experiments of the paper. In the formulae, n is the number of records, k the number of records that an agent needs,
+t the tokens of a record, and d the tokens of a descriptor.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ Figures = Mapping[str, Any]
 MODELS = ("Haiku", "GPT")
 _COLUMNS = [(n, model) for n in PAPER_SIZES for model in MODELS]
 _NEEDS_MODEL: Verdict = "not reproducible without a model"
-_PAGES = {"Inline": 5, "Inline+Code": 5, "Summary": 10}
+_PAGE_SIZES = {"Inline": 5, "Inline+Code": 5, "Summary": 10}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,34 +72,38 @@ def compare(figures: Figures) -> list[Comparison]:
 
 
 def unexpected(comparisons: Sequence[Comparison], figures: Figures) -> list[str]:
-    """A line for each contradiction that the figures do not list, and for each listed one that was not found."""
-    known = set(cast("list[str]", figures["contradictions"]))
-    found = {one.id for one in comparisons if one.verdict == "contradicts"}
+    """A line for each contradiction that is not listed in *figures*, and for each listed one that was not found."""
+    listed = set(cast("list[str]", figures["contradictions"]))
+    contradicting = {comparison.id for comparison in comparisons if comparison.verdict == "contradicts"}
     return [
-        *(f"{id} contradicts, but is not listed as a contradiction" for id in sorted(found - known)),
-        *(f"{id} is listed as a contradiction, but does not contradict" for id in sorted(known - found)),
+        *(f"{id} contradicts, but is not listed as a contradiction" for id in sorted(contradicting - listed)),
+        *(f"{id} is listed as a contradiction, but does not contradict" for id in sorted(listed - contradicting)),
     ]
 
 
 def _rounded(
-    id: str, what: str, given: float, computed: float, digits: int, unit: str = "", why: str = ""
+    id: str, what: str, paper_value: float, computed: float, digits: int, unit: str = "", why: str = ""
 ) -> Comparison:
-    """A comparison of two numbers; the published one is rounded to *digits* decimals."""
+    """A comparison of two numbers, of which the published number is rounded to *digits* decimals."""
     step = 10.0**-digits
     ours = f"{computed:.{digits}f}{unit}"
-    if f"{given:.{digits}f}{unit}" != ours:
+    if f"{paper_value:.{digits}f}{unit}" != ours:
         ours = f"{computed:.{digits + 1}f}{unit}"  # one more digit shows whether rounding is the reason
-    off = abs(given - computed)
-    verdict: Verdict = "equal" if off <= step / 2 + 1e-9 else "within rounding" if off <= step + 1e-9 else "contradicts"
-    return Comparison(id, what, f"{given:.{digits}f}{unit}", ours, verdict, why)
+    deviation = abs(paper_value - computed)
+    verdict: Verdict = (
+        "equal" if deviation <= step / 2 + 1e-9 else "within rounding" if deviation <= step + 1e-9 else "contradicts"
+    )
+    return Comparison(id, what, f"{paper_value:.{digits}f}{unit}", ours, verdict, why)
 
 
-def _exact(id: str, what: str, given: object, computed: object, why: str = "") -> Comparison:
-    return Comparison(id, what, str(given), str(computed), "equal" if given == computed else "contradicts", why)
+def _exact(id: str, what: str, paper_value: object, computed: object, why: str = "") -> Comparison:
+    return Comparison(
+        id, what, str(paper_value), str(computed), "equal" if paper_value == computed else "contradicts", why
+    )
 
 
-def _claim(id: str, what: str, given: str, computed: str, holds: bool, why: str = "") -> Comparison:
-    return Comparison(id, what, given, computed, "equal" if holds else "contradicts", why)
+def _claim(id: str, what: str, paper_value: str, computed: str, is_true: bool, why: str = "") -> Comparison:
+    return Comparison(id, what, paper_value, computed, "equal" if is_true else "contradicts", why)
 
 
 # --- what follows from formulae
@@ -119,74 +125,100 @@ def savings(n: int, k: float, record_tokens: float, descriptor_tokens: float) ->
 def _theory(figures: Figures) -> Iterator[Comparison]:
     theory = figures["theory"]
     t, d = theory["record_tokens"], theory["descriptor_tokens"]
-    even, example = theory["break_even"], theory["worked_example"]
-    ratio = 1 - d / (even["n"] * t)
+    break_even, example = theory["break_even"], theory["worked_example"]
+    ratio = 1 - d / (break_even["n"] * t)
     yield _rounded(
-        "theory/break_even/ratio", f"break-even k/n at n = {even['n']}", even["ratio"], ratio, 3, "", "1 − d/(n·t)"
+        "theory/break_even/ratio",
+        f"break-even k/n at n = {break_even['n']}",
+        break_even["ratio"],
+        ratio,
+        3,
+        "",
+        "1 − d/(n·t)",
     )
-    yield _rounded("theory/break_even/records", "break-even k", even["records"], ratio * even["n"], 0)
+    yield _rounded("theory/break_even/records", "break-even k", break_even["records"], ratio * break_even["n"], 0)
     yield _exact(
         "theory/example/inline", "inline tokens of the example", example["inline_tokens"], example["n"] * t, "n·t"
     )
-    saved = savings(example["n"], example["k"], t, d)
-    yield _rounded("theory/example/savings", "savings of the example", example["savings"], saved, 3)
+    share_saved = savings(example["n"], example["k"], t, d)
+    yield _rounded("theory/example/savings", "savings of the example", example["savings"], share_saved, 3)
     yield _rounded(
-        "theory/example/percent", "savings of the example in the text", example["told_as_percent"], 100 * saved, 0, " %"
+        "theory/example/percent",
+        "savings of the example in the text",
+        example["told_as_percent"],
+        100 * share_saved,
+        0,
+        " %",
     )
-    at = theory["threshold_tokens"] / t
-    yield _rounded("theory/threshold", "records at the threshold", theory["records_at_threshold"], at, 0, "", "τ/t")
+    record_count = theory["threshold_tokens"] / t
+    yield _rounded(
+        "theory/threshold", "records at the threshold", theory["records_at_threshold"], record_count, 0, "", "τ/t"
+    )
 
 
 def _table1(figures: Figures) -> Iterator[Comparison]:
     theory, table = figures["theory"], figures["table1"]
     for ratio, row in table["rows"].items():
-        for n, given in zip(table["sizes"], row, strict=True):
+        for n, paper_value in zip(table["sizes"], row, strict=True):
             ours = 100 * savings(n, ratio * n, theory["record_tokens"], theory["descriptor_tokens"])
-            yield _rounded(f"table1/{ratio}/{n}", f"savings at k/n = {ratio}, n = {n}", given, ours, 1, " %")
+            yield _rounded(f"table1/{ratio}/{n}", f"savings at k/n = {ratio}, n = {n}", paper_value, ours, 1, " %")
 
 
 # --- what follows from other tables
 
 
 def _accuracies(figures: Figures, table: str, what: str) -> Iterator[Comparison]:
-    """Comparisons of accuracies. Reproducing them needs a model; checking that they are shares of 15 tasks does not."""
-    of = figures["source"]["tasks_per_run"]
+    """Comparisons of accuracies.
+
+    Their values cannot be reproduced without a model, but it can be checked that they are shares of 15 tasks.
+    """
+    task_count = figures["source"]["tasks_per_run"]
     for row, cells in figures[table].items():
-        for (n, model), given in zip(_COLUMNS, cells, strict=True):
-            right = round(given * of / 100)
+        for (n, model), paper_value in zip(_COLUMNS, cells, strict=True):
+            correct_count = round(paper_value * task_count / 100)
             id, title = f"{table}/{row}/{n}/{model}", f"{what}, {row}, n = {n}, {model}"
-            if abs(100 * right / of - given) > 0.05 + 1e-9:
-                nearest = f"{right}/{of} is {100 * right / of:.1f} %"
-                yield Comparison(id, title, f"{given} %", nearest, "contradicts", f"no share of {of} tasks")
+            if abs(100 * correct_count / task_count - paper_value) > 0.05 + 1e-9:
+                nearest = f"{correct_count}/{task_count} is {100 * correct_count / task_count:.1f} %"
+                yield Comparison(
+                    id, title, f"{paper_value} %", nearest, "contradicts", f"no share of {task_count} tasks"
+                )
             else:
-                low, high = wilson(right, of)
-                interval = f"{right}/{of}, 95 % interval {100 * low:.0f} to {100 * high:.0f} %"
-                yield Comparison(id, title, f"{given} %", interval, _NEEDS_MODEL, "the count follows from 15 tasks")
+                low, high = wilson(correct_count, task_count)
+                interval = f"{correct_count}/{task_count}, 95 % interval {100 * low:.0f} to {100 * high:.0f} %"
+                yield Comparison(
+                    id, title, f"{paper_value} %", interval, _NEEDS_MODEL, "the count follows from 15 tasks"
+                )
 
 
 def _table4(figures: Figures) -> Iterator[Comparison]:
     for row, cells in figures["table4"].items():
-        for (n, model), given in zip(_COLUMNS, cells, strict=True):
+        for (n, model), paper_value in zip(_COLUMNS, cells, strict=True):
             title = f"E1 API tokens in thousands, {row}, n = {n}, {model}"
             yield Comparison(
-                f"table4/{row}/{n}/{model}", title, f"{given:,}", "", _NEEDS_MODEL, "depends on the turns taken"
+                f"table4/{row}/{n}/{model}", title, f"{paper_value:,}", "", _NEEDS_MODEL, "depends on the turns taken"
             )
 
 
 def _table5(figures: Figures) -> Iterator[Comparison]:
     lro, inline = figures["table4"]["LRO"], figures["table4"]["Inline"]
-    for place, (n, model) in enumerate(_COLUMNS):
-        ratio = lro[place] / inline[place]
-        where = f"n = {n}, {model}"
-        given = figures["table5"]
+    for column, (n, model) in enumerate(_COLUMNS):
+        ratio = lro[column] / inline[column]
+        run_title = f"n = {n}, {model}"
+        table = figures["table5"]
         yield _rounded(
-            f"table5/ratio/{n}/{model}", f"LRO ÷ inline, {where}", given["ratio"][place], ratio, 2, "×", "from Table 4"
+            f"table5/ratio/{n}/{model}",
+            f"LRO ÷ inline, {run_title}",
+            table["ratio"][column],
+            ratio,
+            2,
+            "×",
+            "from Table 4",
         )
         percent = 100 * (1 - ratio)
         yield _rounded(
             f"table5/savings/{n}/{model}",
-            f"savings, {where}",
-            given["savings"][place],
+            f"savings, {run_title}",
+            table["savings"][column],
             percent,
             0,
             " %",
@@ -195,33 +227,35 @@ def _table5(figures: Figures) -> Iterator[Comparison]:
 
 
 def _table7(figures: Figures) -> Iterator[Comparison]:
-    for row, given in figures["table7"].items():
+    for row, paper_value in figures["table7"].items():
         cells = figures["table6"][row]
-        right = sum(round(cell * 15 / 100) for cell in cells)
-        mean = 100 * right / (15 * len(cells))
-        yield _rounded(f"table7/{row}", f"E2 mean accuracy, {row}", given, mean, 1, " %", f"{right}/90, from Table 6")
+        correct_count = sum(round(cell * 15 / 100) for cell in cells)
+        mean = 100 * correct_count / (15 * len(cells))
+        yield _rounded(
+            f"table7/{row}", f"E2 mean accuracy, {row}", paper_value, mean, 1, " %", f"{correct_count}/90, from Table 6"
+        )
 
 
 def _scores(figures: Figures) -> Iterator[Comparison]:
     titles = {"table9": ("E3 goal achievement", " %"), "table10": ("E3 pattern alignment", "")}
     for table, (what, unit) in titles.items():
         for row, cells in figures[table].items():
-            for (n, model), given in zip(_COLUMNS, cells, strict=True):
+            for (n, model), paper_value in zip(_COLUMNS, cells, strict=True):
                 title = f"{what}, {row}, n = {n}, {model}"
                 yield Comparison(
-                    f"{table}/{row}/{n}/{model}", title, f"{given}{unit}", "", _NEEDS_MODEL, "and not defined"
+                    f"{table}/{row}/{n}/{model}", title, f"{paper_value}{unit}", "", _NEEDS_MODEL, "and not defined"
                 )
 
 
-def fractions_near(percent: float, most: int = 93) -> list[tuple[int, int]]:
-    """Fractions with a denominator of at most *most* that print as *percent* with one digit, in lowest terms."""
+def fractions_near(percent: float, max_denominator: int = 93) -> list[tuple[int, int]]:
+    """Fractions in lowest terms, with a denominator up to *max_denominator*, that print as *percent* with one digit."""
     from math import gcd
 
     return [
-        (k, of)
-        for of in range(1, most + 1)
-        for k in range(of + 1)
-        if gcd(k, of) == 1 and round(100 * k / of, 1) == percent
+        (numerator, denominator)
+        for denominator in range(1, max_denominator + 1)
+        for numerator in range(denominator + 1)
+        if gcd(numerator, denominator) == 1 and round(100 * numerator / denominator, 1) == percent
     ]
 
 
@@ -234,16 +268,16 @@ def _table11(figures: Figures) -> Iterator[Comparison]:
         yield Comparison(f"table11/{row}/cost", f"E4 LLM cost, {row}", f"{cost:,}", "", _NEEDS_MODEL, "and not defined")
 
 
-def _share_of_90(id: str, what: str, given: float) -> Comparison:
-    if any(round(100 * k / 90, 1) == given for k in range(91)):
-        return Comparison(id, what, f"{given} %", "", _NEEDS_MODEL, "a share of 90 task evaluations")
-    near = ", ".join(f"{k}/{of}" for k, of in fractions_near(given)[:3])
+def _share_of_90(id: str, what: str, paper_value: float) -> Comparison:
+    if any(round(100 * k / 90, 1) == paper_value for k in range(91)):
+        return Comparison(id, what, f"{paper_value} %", "", _NEEDS_MODEL, "a share of 90 task evaluations")
+    nearest = ", ".join(f"{k}/{denominator}" for k, denominator in fractions_near(paper_value)[:3])
     why = "a mean over 6 runs of 15 tasks is a share of 90"
-    return Comparison(id, what, f"{given} %", f"no share of 90; {near} would be", "contradicts", why)
+    return Comparison(id, what, f"{paper_value} %", f"no share of 90; {nearest} would be", "contradicts", why)
 
 
 def _cross_model(figures: Figures) -> Iterator[Comparison]:
-    given = figures["cross_model"]
+    published_values = figures["cross_model"]
     rows = (
         ("lro_accuracy", "table3", "LRO", 1, " %", 0),
         ("inline_accuracy", "table3", "Inline", 1, " %", 0),
@@ -251,19 +285,23 @@ def _cross_model(figures: Figures) -> Iterator[Comparison]:
         ("lro_tokens", "table4", "LRO", 0, " K", 200),
         ("inline_tokens", "table4", "Inline", 0, " K", 200),
     )
-    for key, table, row, digits, unit, least in rows:
-        for place, model in enumerate(MODELS):
+    for key, table, row, digits, unit, min_size in rows:
+        for column, model in enumerate(MODELS):
             cells = [
-                value for (n, m), value in zip(_COLUMNS, figures[table][row], strict=True) if m == model and n >= least
+                value
+                for (n, m), value in zip(_COLUMNS, figures[table][row], strict=True)
+                if m == model and n >= min_size
             ]
             mean = _mean_accuracy(cells) if table == "table3" else sum(cells) / len(cells)
             what = f"{key.replace('_', ' ')}, {model}"
-            yield _rounded(f"cross_model/{key}/{model}", what, given[key][place], mean, digits, unit, f"from {table}")
+            yield _rounded(
+                f"cross_model/{key}/{model}", what, published_values[key][column], mean, digits, unit, f"from {table}"
+            )
     yield from _recipe_benefit(figures)
     yield from _best_condition(figures)
-    for place, model in enumerate(MODELS):
+    for column, model in enumerate(MODELS):
         what = f"filter accuracy of all conditions, {model}"
-        yield _share_of_90(f"cross_model/filter_accuracy/{model}", what, given["filter_accuracy"][place])
+        yield _share_of_90(f"cross_model/filter_accuracy/{model}", what, published_values["filter_accuracy"][column])
 
 
 def _mean_accuracy(cells: Sequence[float]) -> float:
@@ -272,25 +310,30 @@ def _mean_accuracy(cells: Sequence[float]) -> float:
 
 def _recipe_benefit(figures: Figures) -> Iterator[Comparison]:
     table = figures["table9"]
-    for place, model in enumerate(MODELS):
-        gains = [table["Recipe"][i] - table["NoRecipe"][i] for i in range(place, 6, 2)]
+    for column, model in enumerate(MODELS):
+        gains = [table["Recipe"][i] - table["NoRecipe"][i] for i in range(column, 6, 2)]
         low, high = figures["cross_model"]["recipe_benefit"][model]
-        holds = round(min(gains)) >= low and round(max(gains)) <= high
+        is_true = round(min(gains)) >= low and round(max(gains)) <= high
         ours = ", ".join(f"{gain:+.1f}" for gain in gains)
         what = f"recipe benefit in points, {model}"
-        yield _claim(f"cross_model/recipe_benefit/{model}", what, f"+{low} to +{high}", ours, holds, "from Table 9")
+        yield _claim(f"cross_model/recipe_benefit/{model}", what, f"+{low} to +{high}", ours, is_true, "from Table 9")
 
 
 def _best_condition(figures: Figures) -> Iterator[Comparison]:
-    for place, model in enumerate(MODELS):
+    for column, model in enumerate(MODELS):
         claim = figures["cross_model"]["best_condition"][model]
-        cells = [figures["table6"][row][i] for row in claim["conditions"] for i in range(place, 6, 2)]
+        cells = [figures["table6"][row][i] for row in claim["conditions"] for i in range(column, 6, 2)]
         low, high = claim["range"]
-        holds = round(min(cells)) >= low and round(max(cells)) <= high
-        given = f"{'/'.join(claim['conditions'])}, {low} to {high} %"
+        is_true = round(min(cells)) >= low and round(max(cells)) <= high
+        paper_value = f"{'/'.join(claim['conditions'])}, {low} to {high} %"
         ours = f"{min(cells):.1f} to {max(cells):.1f} %"
         yield _claim(
-            f"cross_model/best_condition/{model}", f"best E2 condition, {model}", given, ours, holds, "from Table 6"
+            f"cross_model/best_condition/{model}",
+            f"best E2 condition, {model}",
+            paper_value,
+            ours,
+            is_true,
+            "from Table 6",
         )
 
 
@@ -299,24 +342,24 @@ def _best_condition(figures: Figures) -> Iterator[Comparison]:
 
 def _claims(figures: Figures) -> Iterator[Comparison]:
     claims, t4 = figures["claims"], figures["table4"]
-    saved = [100 * (1 - a / b) for a, b in zip(t4["LRO"], t4["Inline"], strict=True)]
-    yield _range("savings_from_200", "savings at n ≥ 200", claims, saved[2:], "from Table 4")
-    more = [100 * (a / b - 1) for a, b in zip(t4["Inline+Code"], t4["Inline"], strict=True)]
+    savings_by_run = [100 * (1 - a / b) for a, b in zip(t4["LRO"], t4["Inline"], strict=True)]
+    yield _range("savings_from_200", "savings at n ≥ 200", claims, savings_by_run[2:], "from Table 4")
+    surplus = [100 * (a / b - 1) for a, b in zip(t4["Inline+Code"], t4["Inline"], strict=True)]
     low, high = claims["inline_code_surplus"]
-    holds = all(low <= round(value) <= high for value in more)
-    ours = ", ".join(f"{value:+.0f}" for value in more) + " %"
+    is_true = all(low <= round(value) <= high for value in surplus)
+    ours = ", ".join(f"{value:+.0f}" for value in surplus) + " %"
     yield _claim(
         "claims/inline_code_surplus",
         "Inline+Code costs more than Inline",
         f"{low} to {high} %",
         ours,
-        holds,
+        is_true,
         "all six cells",
     )
-    ours = f"{-saved[0]:+.0f} % Haiku, {-saved[1]:+.0f} % GPT"
-    holds = all(-50 <= value <= 0 for value in saved[:2])
+    ours = f"{-savings_by_run[0]:+.0f} % Haiku, {-savings_by_run[1]:+.0f} % GPT"
+    is_true = all(-50 <= value <= 0 for value in savings_by_run[:2])
     yield _claim(
-        "claims/overhead_at_50", "overhead of LRO at n = 50", claims["overhead_at_50"], ours, holds, "from Table 4"
+        "claims/overhead_at_50", "overhead of LRO at n = 50", claims["overhead_at_50"], ours, is_true, "from Table 4"
     )
     t3, t9 = figures["table3"], figures["table9"]
     row = t3["LRO"]
@@ -324,8 +367,10 @@ def _claims(figures: Figures) -> Iterator[Comparison]:
     yield _range("lro_accuracy_e1", "accuracy of LRO in E1", claims, row, "from Table 3")
     yield _range("inline_accuracy", "accuracy of Inline", claims, t3["Inline"], "from Table 3")
     yield _range("inline_code_accuracy", "accuracy of Inline+Code", claims, t3["Inline+Code"], "from Table 3")
-    extremes = [t3["Summary"][1], t3["Summary"][4]]
-    yield _range("summary_accuracy", "Summary, Haiku at n = 500 and GPT at n = 50", claims, extremes, "from Table 3")
+    summary_extremes = [t3["Summary"][1], t3["Summary"][4]]
+    yield _range(
+        "summary_accuracy", "Summary, Haiku at n = 500 and GPT at n = 50", claims, summary_extremes, "from Table 3"
+    )
     means = [_mean_accuracy(figures["table6"][row]) for row in ("C1", "C2", "C3", "C4")]
     yield _range("e2_means", "means of E2 with offloading", claims, means, "from Table 6")
     e3 = [value for cells in figures["table8"].values() for value in cells]
@@ -338,47 +383,47 @@ def _claims(figures: Figures) -> Iterator[Comparison]:
     )
     cost = [figures["table11"][row][2] / 1000 for row in ("C1", "C2", "C3", "C4")]
     yield _range("e4_cost", "LLM cost of E4 with offloading, thousands", claims, cost, "from Table 11", "")
-    apart = [abs(a - b) for a, b in zip(row, figures["table6"]["C1"], strict=True)]
-    ours = f"up to {max(apart):.1f} points apart, {sum(value > 0 for value in apart)} of 6 cells differ"
+    differences = [abs(a - b) for a, b in zip(row, figures["table6"]["C1"], strict=True)]
+    ours = f"up to {max(differences):.1f} points apart, {sum(value > 0 for value in differences)} of 6 cells differ"
     what = "E1 LRO and E2 C1 are one setting"
-    yield _claim("claims/same_setting", what, "same setting", ours, not any(apart), "Tables 3 and 6")
+    yield _claim("claims/same_setting", what, "same setting", ours, not any(differences), "Tables 3 and 6")
     low, high = claims["pages_of_an_inline_agent"]
     pages = [-(-n // 5) for n in PAPER_SIZES]
-    holds = all(low <= count <= high for count in pages)
+    is_true = all(low <= count <= high for count in pages)
     ours = ", ".join(f"{count} at n = {n}" for n, count in zip(PAPER_SIZES, pages, strict=True))
     yield _claim(
         "claims/pages_of_an_inline_agent",
         "pages of an inline agent",
         f"{low} to {high}",
         ours,
-        holds,
+        is_true,
         "5 records a page",
     )
-    t, window = figures["theory"]["record_tokens"], 200_000
+    t, context_window = figures["theory"]["record_tokens"], 200_000
     ours = ", ".join(f"{n * t:,} tokens at n = {n}" for n in PAPER_SIZES[1:])
     limit = claims["inline_overflows_beyond"]
-    overflows = all(n * t > window for n in PAPER_SIZES[1:])
+    overflows = all(n * t > context_window for n in PAPER_SIZES[1:])
     what, why = (
         f"inline overflows the context beyond n = {limit}",
-        f"window of {window:,}; the paper reports results there, too",
+        f"window of {context_window:,}; the paper reports results there, too",
     )
     yield _claim("claims/inline_overflows_beyond", what, "untestable", ours, overflows, why)
     t11 = figures["table11"]
-    times = [t11["C5"][2] / t11[row][2] for row in ("C1", "C2", "C3", "C4")]
-    holds = all(abs(value - claims["c5_times_lro"]) <= 0.5 for value in times)
-    ours = ", ".join(f"{value:.2f}" for value in times)
+    ratios = [t11["C5"][2] / t11[row][2] for row in ("C1", "C2", "C3", "C4")]
+    is_true = all(abs(value - claims["c5_times_lro"]) <= 0.5 for value in ratios)
+    ours = ", ".join(f"{value:.2f}" for value in ratios)
     yield _claim(
         "claims/c5_times_lro",
         "tokens of C5 ÷ tokens of LRO (C1 to C4)",
         str(claims["c5_times_lro"]),
         ours,
-        holds,
+        is_true,
         "from Table 11",
     )
-    below = claims["access_ratio"][1] < claims["access_threshold"]
-    given = f"{claims['access_ratio'][0]} to {claims['access_ratio'][1]}"
+    is_below = claims["access_ratio"][1] < claims["access_threshold"]
+    paper_value = f"{claims['access_ratio'][0]} to {claims['access_ratio'][1]}"
     what = "access ratio below its threshold"
-    yield _claim("claims/access_ratio", what, given, f"threshold {claims['access_threshold']}", below)
+    yield _claim("claims/access_ratio", what, paper_value, f"threshold {claims['access_threshold']}", is_below)
     why = "needs the paper's machine and runs; `--timing` measures ours"
     yield Comparison("claims/file_write_ms", "file write, ms", str(claims["file_write_ms"]), "", _NEEDS_MODEL, why)
     low, high = claims["shell_start_ms"]
@@ -386,8 +431,8 @@ def _claims(figures: Figures) -> Iterator[Comparison]:
     low, high = claims["api_round_trip_ms"]
     why = "depends on the provider"
     yield Comparison("claims/api_round_trip_ms", "API round trip, ms", f"{low} to {high}", "", _NEEDS_MODEL, why)
-    given = claims["guided"]
-    yield Comparison("claims/guided", "E2 guided against natural", given, "", _NEEDS_MODEL, "no table is given")
+    paper_value = claims["guided"]
+    yield Comparison("claims/guided", "E2 guided against natural", paper_value, "", _NEEDS_MODEL, "no table is given")
 
 
 def _range(
@@ -395,15 +440,15 @@ def _range(
 ) -> Comparison:
     """A range of whole numbers in the prose, compared with the smallest and largest of the table's cells (*values*)."""
     low, high = claims[key]
-    exact = (round(min(values)), round(max(values))) == (low, high)
+    is_exact = (round(min(values)), round(max(values))) == (low, high)
     ours = f"{min(values):.1f} to {max(values):.1f}{unit}"
-    return _claim(f"claims/{key}", what, f"{low} to {high}{unit}", ours, exact, why)
+    return _claim(f"claims/{key}", what, f"{low} to {high}{unit}", ours, is_exact, why)
 
 
 def _literature(figures: Figures) -> Iterator[Comparison]:
-    for row, given in figures["table2"].items():
+    for row, paper_value in figures["table2"].items():
         why = "a figure of another publication, which the paper cites"
-        yield Comparison(f"table2/{row}", f"savings of {row}", given, "", _NEEDS_MODEL, why)
+        yield Comparison(f"table2/{row}", f"savings of {row}", paper_value, "", _NEEDS_MODEL, why)
 
 
 def _ground_truth(figures: Figures) -> Iterator[Comparison]:
@@ -411,47 +456,58 @@ def _ground_truth(figures: Figures) -> Iterator[Comparison]:
     for n in PAPER_SIZES:
         answers = [int(task.answer) for task in tasks("aggregate_filter/paper", n)]
         ours = f"{min(answers)} to {max(answers)}, by Python and by jq"
-        holds = low <= min(answers) and max(answers) <= high
+        is_true = low <= min(answers) and max(answers) <= high
         what = f"matches of the filters of E4, n = {n}"
-        yield _claim(f"design/matches/{n}", what, f"{low} to {high}", ours, holds, "lro bench corpora --verify")
+        yield _claim(f"design/matches/{n}", what, f"{low} to {high}", ours, is_true, "lro bench corpora --verify")
 
 
 # --- confounds
 
 
-def least_messages(pages: int, *, at_once: bool) -> int:
-    """Messages of a conversation that reads *pages* pages, with one call per turn or all calls in one turn."""
+def messages_to_read(pages: int, *, at_once: bool) -> int:
+    """Number of messages of a conversation that reads *pages* pages, one page per turn or all pages *at_once*."""
     return 2 + (1 + pages if at_once else 2 * pages) + 1
 
 
 def _confounds(figures: Figures) -> Iterator[Comparison]:
     limit = figures["source"]["message_limit"]
-    for row, size in _PAGES.items():
+    for row, size in _PAGE_SIZES.items():
         for n in PAPER_SIZES:
             pages = -(-n // size)
-            one, all_at_once = least_messages(pages, at_once=False), least_messages(pages, at_once=True)
+            one_per_turn, all_at_once = messages_to_read(pages, at_once=False), messages_to_read(pages, at_once=True)
             cells = [value for (m, _), value in zip(_COLUMNS, figures["table3"][row], strict=True) if m == n]
-            readable = all_at_once <= limit
-            given = f"{limit} messages; " + ", ".join(f"{value} %" for value in cells)
-            ours = f"{pages} pages: {one} messages, {all_at_once} with all calls in one turn"
-            contradicts = not readable and max(cells) > 0
-            why = "right answers without all pages are guesses" if contradicts else "" if readable else "unreachable"
-            id = f"confounds/{'readable' if readable else 'unreadable'}/{row}/{n}"
-            yield _claim(id, f"{row}, n = {n}: all pages within the limit", given, ours, not contradicts, why)
-    same = {task.answer for n in PAPER_SIZES for task in tasks("id_lookup/paper", n)}
+            is_readable = all_at_once <= limit
+            paper_value = f"{limit} messages; " + ", ".join(f"{value} %" for value in cells)
+            ours = f"{pages} pages: {one_per_turn} messages, {all_at_once} with all calls in one turn"
+            is_contradicted = not is_readable and max(cells) > 0
+            why = (
+                "right answers without all pages are guesses"
+                if is_contradicted
+                else ""
+                if is_readable
+                else "unreachable"
+            )
+            id = f"confounds/{'readable' if is_readable else 'unreadable'}/{row}/{n}"
+            yield _claim(id, f"{row}, n = {n}: all pages within the limit", paper_value, ours, not is_contradicted, why)
+    answers = {task.answer for n in PAPER_SIZES for task in tasks("id_lookup/paper", n)}
     why = "a constant answer scores 100 %: see the null agents"
     yield _claim(
-        "confounds/constant_answer", "answers of id_lookup", "always 8", f"{len(same)} different", len(same) > 1, why
+        "confounds/constant_answer",
+        "answers of id_lookup",
+        "always 8",
+        f"{len(answers)} different",
+        len(answers) > 1,
+        why,
     )
     row = figures["table3"]["Truncation"]
-    holds = max(row) == 100
+    is_true = max(row) == 100
     why = "reading the file suffices: access is the cause, not the shell"
     yield _claim(
         "confounds/truncation",
         "Truncation, without a shell, reaches",
         f"{max(row)} %",
         "possible, see the oracle",
-        holds,
+        is_true,
         why,
     )
     low, high = wilson(14, 15)
@@ -464,12 +520,12 @@ def _confounds(figures: Figures) -> Iterator[Comparison]:
         "Wilson, 95 %",
     )
     c4, c1 = (sum(round(cell * 15 / 100) for cell in figures["table6"][row]) for row in ("C4", "C1"))
-    p = fisher(c4, 90, c1, 90)
+    p_value = fisher(c4, 90, c1, 90)
     yield Comparison(
         "confounds/c4_against_c1",
         "C4 against C1",
         "no test given",
-        f"{c4}/90, {c1}/90: p = {p:.3f}",
+        f"{c4}/90, {c1}/90: p = {p_value:.3f}",
         "measured here",
         "Fisher, before any correction",
     )
@@ -500,22 +556,22 @@ def _material(figures: Figures) -> Iterator[Comparison]:
         )
     for n in PAPER_SIZES:
         for name, (estimate, tokens) in descriptor_sizes(n).items():
-            given = str(d) if name == "C1" else ""
+            paper_value = str(d) if name == "C1" else ""
             ours = f"{estimate:,} by characters ÷ 4, {tokens:,} by o200k"
             yield Comparison(
                 f"material/descriptor/{name}/{n}",
                 f"tokens of the descriptor {name}, n = {n}",
-                given,
+                paper_value,
                 ours,
                 "measured here",
                 "of the reference interceptor",
             )
     for n in PAPER_SIZES:
         for size in (5, 10):
-            once, summed = page_tokens(n, size)
+            counted_once, summed = page_tokens(n, size)
             pages = -(-n // size)
             formula = size * t * pages * (pages + 1) // 2
-            ours = f"{once:,} once, {summed:,} if one page a turn"
+            ours = f"{counted_once:,} once, {summed:,} if one page a turn"
             what = f"tokens of all pages of {size}, n = {n}"
             why = f"o200k; g·t·p(p+1)/2 gives {formula:,}"
             yield Comparison(f"material/pages/{size}/{n}", what, "", ours, "measured here", why)

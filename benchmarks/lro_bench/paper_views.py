@@ -36,13 +36,13 @@ TITLES = {
 def sections(comparisons: Sequence[Comparison]) -> Iterator[tuple[str, list[Comparison]]]:
     """The title and the comparisons of each section."""
     for key, title in TITLES.items():
-        yield title, [one for one in comparisons if one.id.partition("/")[0] == key]
+        yield title, [comparison for comparison in comparisons if comparison.id.partition("/")[0] == key]
 
 
 def counts(comparisons: Sequence[Comparison]) -> dict[str, int]:
     """Number of comparisons by verdict."""
-    found = Counter(one.verdict for one in comparisons)
-    return {verdict: found[verdict] for verdict in VERDICTS}
+    counter = Counter(comparison.verdict for comparison in comparisons)
+    return {verdict: counter[verdict] for verdict in VERDICTS}
 
 
 def summary(comparisons: Sequence[Comparison]) -> str:
@@ -51,18 +51,20 @@ def summary(comparisons: Sequence[Comparison]) -> str:
 
 
 def text_lines(comparisons: Sequence[Comparison], *, verbose: bool) -> Iterator[str]:
-    """The comparisons for a terminal; without *verbose* those that need a model are only counted."""
+    """The comparisons for a terminal. Without *verbose*, comparisons that need a model are only counted."""
     for title, members in sections(comparisons):
-        shown = [one for one in members if verbose or one.verdict != "not reproducible without a model"]
-        hidden = len(members) - len(shown)
+        visible = [
+            comparison for comparison in members if verbose or comparison.verdict != "not reproducible without a model"
+        ]
+        hidden_count = len(members) - len(visible)
         yield ""
-        yield title + (f" ({hidden} figures need a model: -v)" if hidden else "")
-        width = max((len(one.what) for one in shown), default=0)
-        for one in shown:
-            why = f"  ({one.why})" if one.why else ""
-            ours = f" | ours {one.ours}" if one.ours else ""
-            published = f"published {one.published}" if one.published else "not published"
-            yield f"  {one.what.ljust(width)}  {published}{ours} | {one.verdict}{why}"
+        yield title + (f" ({hidden_count} figures need a model: -v)" if hidden_count else "")
+        width = max((len(comparison.what) for comparison in visible), default=0)
+        for comparison in visible:
+            why = f"  ({comparison.why})" if comparison.why else ""
+            ours = f" | ours {comparison.ours}" if comparison.ours else ""
+            published = f"published {comparison.published}" if comparison.published else "not published"
+            yield f"  {comparison.what.ljust(width)}  {published}{ours} | {comparison.verdict}{why}"
     yield ""
     yield f"{len(comparisons)} figures: {summary(comparisons)}"
 
@@ -81,7 +83,11 @@ def timing_lines(figures: Figures) -> Iterator[str]:
 
 def to_json(comparisons: Sequence[Comparison]) -> str:
     """The comparisons as JSON."""
-    data = {"format": FORMAT, "counts": counts(comparisons), "comparisons": [asdict(one) for one in comparisons]}
+    data = {
+        "format": FORMAT,
+        "counts": counts(comparisons),
+        "comparisons": [asdict(comparison) for comparison in comparisons],
+    }
     return json.dumps(data, ensure_ascii=False, indent=1) + "\n"
 
 
@@ -91,15 +97,16 @@ def to_markdown(comparisons: Sequence[Comparison]) -> str:
     for title, members in sections(comparisons):
         lines += [f"## {title}", "", "| figure | published | ours | verdict | how |", "|---|---|---|---|---|"]
         lines += [
-            f"| {_cell(one.what)} | {_cell(one.published)} | {_cell(one.ours)} | {_verdict(one)} | {_cell(one.why)} |"
-            for one in members
+            f"| {_cell(comparison.what)} | {_cell(comparison.published)} | {_cell(comparison.ours)} "
+            f"| {_verdict(comparison)} | {_cell(comparison.why)} |"
+            for comparison in members
         ]
         lines.append("")
     return "\n".join(lines)
 
 
-def _verdict(one: Comparison) -> str:
-    return f"**{one.verdict}**" if one.verdict == "contradicts" else one.verdict
+def _verdict(comparison: Comparison) -> str:
+    return f"**{comparison.verdict}**" if comparison.verdict == "contradicts" else comparison.verdict
 
 
 def _cell(text: str) -> str:

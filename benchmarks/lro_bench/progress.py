@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-_EVERY_S = 5.0
+_LINE_INTERVAL_S = 5.0
 
 
 class Progress:
-    """A bar on a terminal, and otherwise a line every few seconds; a context manager."""
+    """Shows a bar on a terminal, and a line every few seconds elsewhere. A context manager."""
 
     def __init__(self) -> None:
         console = Console(stderr=True)
@@ -25,7 +25,7 @@ class Progress:
         )
         self._task = None if self._bar is None else self._bar.add_task("samples", total=None)
         self._start = self._last_line_at = time.monotonic()
-        self._first: int | None = None
+        self._done_at_start: int | None = None
 
     def __enter__(self) -> Self:
         if self._bar is not None:
@@ -45,13 +45,13 @@ class Progress:
 
     def update(self, done: int, total: int) -> None:
         """Show that *done* of *total* samples are complete."""
-        self._first = done if self._first is None else self._first
+        self._done_at_start = done if self._done_at_start is None else self._done_at_start
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=done, total=total)
             return
         now = time.monotonic()
-        if now - self._last_line_at >= _EVERY_S and done > self._first:
+        if now - self._last_line_at >= _LINE_INTERVAL_S and done > self._done_at_start:
             self._last_line_at = now
-            left = (now - self._start) / (done - self._first) * (total - done)
-            sys.stderr.write(f"lro bench: {done} of {total} samples, about {left:.0f} s remain\n")
+            remaining_s = (now - self._start) / (done - self._done_at_start) * (total - done)
+            sys.stderr.write(f"lro bench: {done} of {total} samples, about {remaining_s:.0f} s remain\n")
             sys.stderr.flush()

@@ -1,13 +1,13 @@
 """Classes of queries: how close a query of the file is to the recipes of the descriptor.
 
-- *verbatim*: a recipe as it stands.
-- *parameterized*: a recipe with other words or numbers in it.
+- *verbatim*: a recipe without any change.
+- *parameterized*: a recipe in which only words or numbers are different.
 - *composed*: every step of its jq program is a step of some recipe, but the program as a whole is no recipe.
 - *adapted*: some steps of its jq program are steps of recipes.
 - *novel*: everything else, including grep, and reading without a query.
 
-The published text names scores without defining them. These classes are ours, after the plan in the author's
-repository, so our scores cannot be compared with the published ones.
+The published text names scores without defining them. These classes are our own. They follow the plan in the author's
+repository, but our scores cannot be compared with the published scores.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from lro_spec.recipes.shell import RecipeSyntaxError, split_pipeline
 
 CLASSES = ("verbatim", "parameterized", "composed", "adapted", "novel")
 SCORES: Mapping[str, float] = {"verbatim": 1.0, "parameterized": 0.8, "composed": 0.6, "adapted": 0.4, "novel": 0.0}
-ALIGNED = frozenset({"verbatim", "parameterized", "composed", "adapted"})
-"""Classes that count as using the library of recipes."""
+LIBRARY_CLASSES = frozenset({"verbatim", "parameterized", "composed", "adapted"})
+"""Classes of the queries that count as use of the library of recipes."""
 
 
 def classify(tool: str, arguments: Mapping[str, Any], recipes: Sequence[str]) -> str:
@@ -42,7 +42,7 @@ def classify(tool: str, arguments: Mapping[str, Any], recipes: Sequence[str]) ->
 
 @lru_cache(maxsize=4096)
 def _program(command: str) -> str:
-    """The jq program of a command; empty if it has none."""
+    """The jq program of a command. Empty if the command has no jq program, or cannot be parsed."""
     try:
         for stage in split_pipeline(command):
             if stage and stage[0] == "jq":
@@ -56,26 +56,29 @@ def _program(command: str) -> str:
 @lru_cache(maxsize=4096)
 def _class_of(program: str, recipes: tuple[str, ...]) -> str:
     steps = _steps(program)
-    library = [_steps(parse_command(recipe).jq.program) for recipe in recipes]
+    recipes_as_steps = [_steps(parse_command(recipe).jq.program) for recipe in recipes]
     if not steps:
         return "novel"
-    if steps in library:
+    if steps in recipes_as_steps:
         return "parameterized"
-    known = {step for recipe in library for step in recipe}
-    if set(steps) <= known:
+    library_steps = {step for recipe in recipes_as_steps for step in recipe}
+    if set(steps) <= library_steps:
         return "composed"
-    return "adapted" if set(steps) & known else "novel"
+    return "adapted" if set(steps) & library_steps else "novel"
 
 
 @lru_cache(maxsize=4096)
 def _steps(program: str) -> tuple[str, ...]:
-    """The steps of a jq program between its outer pipes, with a placeholder for each literal."""
+    """The steps of a jq program, which is split at its outermost pipes, with a placeholder for each literal.
+
+    There are none if the program cannot be parsed.
+    """
     steps, depth = [""], 0
     try:
-        found = list(tokens(program))
+        program_tokens = list(tokens(program))
     except ValueError:
         return ()
-    for token in found:
+    for token in program_tokens:
         if token.kind in ("space", "comment"):
             continue
         depth += token.text in ("(", "[", "{")

@@ -1,4 +1,7 @@
-"""The report of a run: cells with intervals, cells that nobody can solve, and comparisons task by task."""
+"""The report of a run: cells with intervals, cells that nobody can solve, and comparisons task by task.
+
+A cell is the set of samples of one agent, condition, family and size.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from typing import Any
 
 from lro_bench.agents import NULL_AGENTS
 from lro_bench.conditions import conditions, pairs
-from lro_bench.queries import ALIGNED, SCORES
+from lro_bench.queries import LIBRARY_CLASSES, SCORES
 from lro_bench.run import RUN, SAMPLES, expected_samples, read_run, resume_command
 from lro_bench.samples import Sample, read_samples
 from lro_bench.statistics import bootstrap_mean, holm, mcnemar, wilson
@@ -29,16 +32,19 @@ class Unreachable:
     """Reason why not even the oracle solves a cell."""
 
     why: str
-    """The limit that it exceeds (``messages``, ``context``), or ``information`` if no tool gives what is needed."""
+    """The limit that the oracle exceeds (``messages``, ``context``).
+
+    ``information`` if no tool gives what is needed.
+    """
     least_turns: int | None
     """Turns that the oracle's plan takes, with all independent calls of a turn made at once."""
     least_messages: int | None
-    """Messages of these turns, with the results of all calls."""
+    """Number of messages that the oracle's plan takes, including the results of all calls."""
     least_context: int | None
-    """Tokens of the largest request of the plan."""
+    """Tokens of the largest request of the oracle's plan."""
 
     def __str__(self) -> str:
-        """A few words for the reason."""
+        """The reason in a few words."""
         match self.why:
             case "messages":
                 if not self.least_messages or not self.least_turns:
@@ -66,7 +72,7 @@ class Cell:
     """Wilson's 95 % interval of the share of right answers."""
     total_tokens: float
     total_tokens_interval: tuple[float, float]
-    """Bootstrap over tasks, 95 %."""
+    """95 % interval of the mean, by the bootstrap over tasks."""
     fresh_tokens: float
     """Tokens that are billed in full where a provider caches prefixes."""
     cached_tokens: float
@@ -79,16 +85,16 @@ class Cell:
     access_ratio: float
     """Median share of the records that were read."""
     saw_all: int
-    """Samples in which every record was seen."""
+    """Number of samples in which every record was seen."""
     correct_of_saw_all: int
     stops: dict[str, int]
     no_answer: int
     queries: dict[str, int]
     goal_achievement: float | None
-    """Mean share of queries that use the library; None if no sample has a query."""
+    """Mean share of the queries that use the library of recipes. None if no sample has a query."""
     alignment: float | None
     cost: float | None
-    """Mean dollars of a sample; None where prices are unknown, and for scripted agents."""
+    """Mean cost of a sample in dollars. None for scripted agents, and for models whose prices are unknown."""
     unreachable: Unreachable | None = None
 
 
@@ -105,14 +111,17 @@ class Pair:
     only_first: int
     only_second: int
     p: float
-    """McNemar's exact test."""
+    """P-value of McNemar's exact test."""
     p_holm: float
-    """Corrected for all pairs of the agent."""
+    """The p-value, corrected for the number of pairs of the agent by Holm's method."""
     savings: float | None
-    """Mean of 1 − first ÷ second in tokens, over tasks that both got right; negative if the first takes more."""
+    """Mean of 1 − tokens of the first ÷ tokens of the second, over the tasks that both got right.
+
+    Negative if the first takes more tokens.
+    """
     savings_interval: tuple[float, float] | None
     compared: int
-    """Number of these tasks."""
+    """Number of tasks that both got right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +133,7 @@ class Unfinished:
     asked: int
 
     def __str__(self) -> str:
-        """A sentence that says how to continue it."""
+        """A sentence that says how to continue the run."""
         command = resume_command(Path(self.folder))
         return f"{self.samples:,} of {self.asked:,} samples: unfinished; {command} continues it"
 
@@ -160,7 +169,9 @@ class Report:
             "format": FORMAT,
             "suite": {"name": "lro-spec", "version": version()},
             "runs": [dict(run) for run in self.runs],
-            "unfinished": [{**asdict(one), "told": str(one)} for one in self.unfinished],
+            "unfinished": [
+                {**asdict(unfinished_run), "told": str(unfinished_run)} for unfinished_run in self.unfinished
+            ],
             "conditions": {
                 name: {"title": c.title, "source": c.source, "limits": str(c.limits), "tools": list(c.delivery.tools)}
                 for name, c in conditions().items()
@@ -174,7 +185,7 @@ class Report:
 def report_of(folders: Sequence[Path]) -> Report:
     """The report of the runs in some folders.
 
-    Raises `UsageError` for a folder without a run, and for runs that do not fit together.
+    Raises `UsageError` if a folder has no run, or if the runs do not fit together.
     """
     samples: list[Sample] = []
     runs: list[Mapping[str, Any]] = []
@@ -182,7 +193,7 @@ def report_of(folders: Sequence[Path]) -> Report:
     for folder in folders:
         try:
             run = read_run(folder / RUN)
-            found = read_samples(folder / SAMPLES)
+            folder_samples = read_samples(folder / SAMPLES)
         except FileNotFoundError as problem:
             name = Path(str(problem.filename)).name
             raise UsageError(
@@ -190,17 +201,17 @@ def report_of(folders: Sequence[Path]) -> Report:
             ) from None
         except (ValueError, OSError) as problem:
             raise UsageError(str(problem)) from None
-        for problem in _misfits(folder, run, found, runs):
+        for problem in _misfits(folder, run, folder_samples, runs):
             raise UsageError(problem)
-        if twice := {sample.key for sample in samples} & {sample.key for sample in found}:
-            raise UsageError(f"{folder}: has samples that another folder has, too, such as {min(twice)}")
+        if repeated_keys := {sample.key for sample in samples} & {sample.key for sample in folder_samples}:
+            raise UsageError(f"{folder}: has samples that another folder has, too, such as {min(repeated_keys)}")
         try:
-            expected = expected_samples(run)
-        except ValueError:  # the run was made by another version
-            expected = len(found)
-        if len(found) < expected:
-            unfinished.append(Unfinished(str(folder), len(found), expected))
-        samples += found
+            expected_count = expected_samples(run)
+        except ValueError:  # another version made the run
+            expected_count = len(folder_samples)
+        if len(folder_samples) < expected_count:
+            unfinished.append(Unfinished(str(folder), len(folder_samples), expected_count))
+        samples += folder_samples
         runs.append(run)
     if not samples:
         raise UsageError(f"{folders[0]}: the run has no samples: {resume_command(folders[0])} continues it")
@@ -233,8 +244,8 @@ def make_report(samples: Sequence[Sample], runs: Sequence[Mapping[str, Any]]) ->
     by_key: dict[Key, list[Sample]] = {}
     for sample in samples:
         by_key.setdefault((sample.agent, sample.condition, sample.family, sample.n), []).append(sample)
-    bounds = {key[1:]: _unreachable(group) for key, group in by_key.items() if key[0] == "oracle"}
-    cells = tuple(_cell(key, group, bounds.get(key[1:])) for key, group in by_key.items())
+    unreachable_by_cell = {key[1:]: _unreachable(group) for key, group in by_key.items() if key[0] == "oracle"}
+    cells = tuple(_cell(key, group, unreachable_by_cell.get(key[1:])) for key, group in by_key.items())
     return Report(tuple(runs), cells, tuple(_pairs(by_key)))
 
 
@@ -252,18 +263,18 @@ def _unreachable(group: Sequence[Sample]) -> Unreachable | None:
 
 
 def _cell(key: Key, group: Sequence[Sample], unreachable: Unreachable | None) -> Cell:
-    right = [sample for sample in group if sample.correct]
-    queried = [sample for sample in group if sample.queries]
+    correct_samples = [sample for sample in group if sample.correct]
+    samples_with_queries = [sample for sample in group if sample.queries]
     queries = Counter[str]()
     for sample in group:
         queries.update(sample.queries)
-    complete = [sample for sample in group if sample.saw_all]
+    samples_that_saw_all = [sample for sample in group if sample.saw_all]
     costs = [sample.cost for sample in group if sample.cost is not None]
     return Cell(
         *key,
         tasks=len(group),
-        correct=len(right),
-        interval=wilson(len(right), len(group)),
+        correct=len(correct_samples),
+        interval=wilson(len(correct_samples), len(group)),
         total_tokens=mean(s.total_tokens for s in group),
         total_tokens_interval=bootstrap_mean([float(s.total_tokens) for s in group]),
         fresh_tokens=mean(s.fresh_tokens for s in group),
@@ -271,62 +282,68 @@ def _cell(key: Key, group: Sequence[Sample], unreachable: Unreachable | None) ->
         output_tokens=mean(s.output_tokens for s in group),
         content_tokens=mean(s.content_tokens for s in group),
         turns=mean(s.turns for s in group),
-        tokens_until_right=mean(s.total_tokens for s in right) if right else None,
-        turns_until_right=mean(s.turns for s in right) if right else None,
+        tokens_until_right=mean(s.total_tokens for s in correct_samples) if correct_samples else None,
+        turns_until_right=mean(s.turns for s in correct_samples) if correct_samples else None,
         access_ratio=median(s.access_ratio for s in group),
-        saw_all=len(complete),
-        correct_of_saw_all=sum(s.correct for s in complete),
+        saw_all=len(samples_that_saw_all),
+        correct_of_saw_all=sum(s.correct for s in samples_that_saw_all),
         stops=dict(sorted(Counter(s.stop for s in group).items())),
         no_answer=sum(s.answer is None for s in group),
         queries=dict(sorted(queries.items())),
-        goal_achievement=mean(map(_aligned, queried)) if queried else None,
+        goal_achievement=mean(map(_library_share, samples_with_queries)) if samples_with_queries else None,
         alignment=sum(SCORES[kind] * count for kind, count in queries.items()) / queries.total() if queries else None,
         cost=mean(costs) if len(costs) == len(group) else None,
         unreachable=unreachable,
     )
 
 
-def _aligned(sample: Sample) -> float:
-    return sum(count for kind, count in sample.queries.items() if kind in ALIGNED) / sum(sample.queries.values())
+def _library_share(sample: Sample) -> float:
+    return sum(count for kind, count in sample.queries.items() if kind in LIBRARY_CLASSES) / sum(
+        sample.queries.values()
+    )
 
 
 def _pairs(by_key: Mapping[Key, Sequence[Sample]]) -> Iterator[Pair]:
-    """The comparisons of each agent that calls tools, corrected for their number."""
+    """The comparisons of each agent that calls tools. The p-values are corrected for the number of comparisons."""
     for agent in dict.fromkeys(key[0] for key in by_key if key[0] not in NULL_AGENTS):
-        found = [
-            (first, second, family, n, both)
+        compared_samples = [
+            (first, second, family, n, sample_pairs)
             for first, second in pairs()
             for family, n in dict.fromkeys(key[2:] for key in by_key if key[:2] == (agent, first))
-            if (both := _both(by_key, agent, first, second, family, n))
+            if (sample_pairs := _paired_samples(by_key, agent, first, second, family, n))
         ]
         counts = [
-            (sum(a.correct > b.correct for a, b in both), sum(b.correct > a.correct for a, b in both))
-            for *_, both in found
+            (sum(a.correct > b.correct for a, b in sample_pairs), sum(b.correct > a.correct for a, b in sample_pairs))
+            for *_, sample_pairs in compared_samples
         ]
         p_values = [mcnemar(*count) for count in counts]
-        for (first, second, family, n, both), count, p, corrected in zip(
-            found, counts, p_values, holm(p_values), strict=True
+        for (first, second, family, n, sample_pairs), count, p_value, corrected_p in zip(
+            compared_samples, counts, p_values, holm(p_values), strict=True
         ):
-            saved = [1 - a.total_tokens / b.total_tokens for a, b in both if a.correct and b.correct]
+            task_savings = [1 - a.total_tokens / b.total_tokens for a, b in sample_pairs if a.correct and b.correct]
             yield Pair(
                 agent,
                 first,
                 second,
                 family,
                 n,
-                len(both),
+                len(sample_pairs),
                 *count,
-                p,
-                corrected,
-                savings=mean(saved) if saved else None,
-                savings_interval=bootstrap_mean(saved) if saved else None,
-                compared=len(saved),
+                p_value,
+                corrected_p,
+                savings=mean(task_savings) if task_savings else None,
+                savings_interval=bootstrap_mean(task_savings) if task_savings else None,
+                compared=len(task_savings),
             )
 
 
-def _both(
+def _paired_samples(
     by_key: Mapping[Key, Sequence[Sample]], agent: str, first: str, second: str, family: str, n: int
 ) -> list[tuple[Sample, Sample]]:
     """Pairs of samples on the same task, under the first and the second condition."""
-    others = {sample.task: sample for sample in by_key.get((agent, second, family, n), ())}
-    return [(s, others[s.task]) for s in by_key.get((agent, first, family, n), ()) if s.task in others]
+    second_by_task = {sample.task: sample for sample in by_key.get((agent, second, family, n), ())}
+    return [
+        (sample, second_by_task[sample.task])
+        for sample in by_key.get((agent, first, family, n), ())
+        if sample.task in second_by_task
+    ]

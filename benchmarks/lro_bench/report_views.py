@@ -32,20 +32,23 @@ def to_json(report: Report) -> str:
 # --- tables
 
 
-def reach(report: Report, agent: str = "oracle") -> Iterator[tuple[str, list[tuple[str, str, list[str]]]]]:
-    """Rows of a table for each source of conditions: condition, family, and a cell for each size."""
+def reach_tables(report: Report, agent: str = "oracle") -> Iterator[tuple[str, list[tuple[str, str, list[str]]]]]:
+    """The title and the rows of a table for each source of conditions.
+
+    A row has the condition, the family, and a text for each size.
+    """
     for source, title in SOURCES.items():
         rows: list[tuple[str, str, list[str]]] = []
         for name, condition in conditions().items():
             for family in condition.families:
-                found = [report.cell(agent, name, family, n) for n in report.sizes]
-                if condition.source == source and any(found):
-                    rows.append((name, family, [_reached(cell) for cell in found]))
+                cells_by_size = [report.cell(agent, name, family, n) for n in report.sizes]
+                if condition.source == source and any(cells_by_size):
+                    rows.append((name, family, [_reach_text(cell) for cell in cells_by_size]))
         if rows:
             yield title, rows
 
 
-def _reached(cell: Cell | None) -> str:
+def _reach_text(cell: Cell | None) -> str:
     if cell is None:
         return "–"
     if cell.unreachable is not None and cell.agent == "oracle":
@@ -54,7 +57,7 @@ def _reached(cell: Cell | None) -> str:
 
 
 def null_rows(report: Report) -> list[tuple[str, list[str]]]:
-    """Scores of the agents that see nothing, by family: right answers of all tasks at each size."""
+    """Rows of a table of the agents that see nothing: agent and family, and the share of right answers at each size."""
     rows: list[tuple[str, list[str]]] = []
     for agent in [agent for agent in NULL_AGENTS if agent in report.agents]:
         for family in FAMILIES:
@@ -69,10 +72,10 @@ def null_rows(report: Report) -> list[tuple[str, list[str]]]:
 
 
 def detail_row(cell: Cell) -> list[str]:
-    """All measures of a cell, as the cells of a row of a table (`DETAILS`)."""
+    """All measures of a cell, as the cells of a row of a table (`DETAIL_COLUMNS`)."""
     low, high = cell.interval
-    until = "–" if cell.tokens_until_right is None else f"{cell.tokens_until_right:,.0f}"
-    turns = "–" if cell.turns_until_right is None else f"{cell.turns_until_right:.1f}"
+    tokens_until_right = "–" if cell.tokens_until_right is None else f"{cell.tokens_until_right:,.0f}"
+    turns_until_right = "–" if cell.turns_until_right is None else f"{cell.turns_until_right:.1f}"
     queries = ", ".join(f"{count} {kind}" for kind, count in cell.queries.items())
     return [
         f"{cell.correct}/{cell.tasks}",
@@ -80,8 +83,8 @@ def detail_row(cell: Cell) -> list[str]:
         f"{cell.total_tokens:,.0f} ({cell.total_tokens_interval[0]:,.0f}–{cell.total_tokens_interval[1]:,.0f})",
         f"{cell.fresh_tokens:,.0f}",
         f"{cell.cached_tokens:,.0f}",
-        until,
-        turns,
+        tokens_until_right,
+        turns_until_right,
         f"{100 * cell.access_ratio:.1f} %",
         f"{cell.correct_of_saw_all}/{cell.saw_all}",
         ", ".join(f"{count} {stop}" for stop, count in cell.stops.items()),
@@ -90,40 +93,40 @@ def detail_row(cell: Cell) -> list[str]:
     ]
 
 
-DETAILS = (
+DETAIL_COLUMNS = (
     *("right", "95 %", "tokens a task (95 %)", "billed in full", "cached", "tokens until right", "turns until right"),
     *("records read", "right if all records seen", "ends", "queries", "cost"),
 )
 
 
 def pair_row(pair: Pair) -> list[str]:
-    """A comparison, as the cells of a row of a table (`PAIRS`)."""
+    """A comparison, as the cells of a row of a table (`PAIR_COLUMNS`)."""
     interval = pair.savings_interval
-    saved = "–" if pair.savings is None else f"{100 * pair.savings:+.1f} %"
+    savings_text = "–" if pair.savings is None else f"{100 * pair.savings:+.1f} %"
     if interval is not None:
-        saved += f" ({100 * interval[0]:+.1f} to {100 * interval[1]:+.1f}; {pair.compared} tasks)"
-    right = f"{pair.only_first} : {pair.only_second}"
+        savings_text += f" ({100 * interval[0]:+.1f} to {100 * interval[1]:+.1f}; {pair.compared} tasks)"
+    right_alone = f"{pair.only_first} : {pair.only_second}"
     return [
         pair.agent,
         pair.first,
         pair.second,
         pair.family,
         str(pair.n),
-        right,
+        right_alone,
         f"{pair.p:.3g}",
         f"{pair.p_holm:.3g}",
-        saved,
+        savings_text,
     ]
 
 
-PAIRS = ("agent", "first", "second", "family", "n", "right alone", "p", "p (Holm)", "tokens saved by the first")
+PAIR_COLUMNS = ("agent", "first", "second", "family", "n", "right alone", "p", "p (Holm)", "tokens saved by the first")
 
 
 def to_markdown(report: Report) -> str:
     """The report as Markdown."""
     lines = ["# lro-bench", "", *facts(report), "", *summary_lines(report)]
     for agent in [agent for agent in report.agents if agent not in NULL_AGENTS]:
-        lines += [f"## All measures: {_cell(agent)}", "", *_table(("condition", "family", "n", *DETAILS))]
+        lines += [f"## All measures: {_cell(agent)}", "", *_table(("condition", "family", "n", *DETAIL_COLUMNS))]
         lines += [
             _line([cell.condition, cell.family, str(cell.n), *detail_row(cell)])
             for cell in report.cells
@@ -138,34 +141,34 @@ def summary_lines(report: Report) -> list[str]:
     sizes = [f"n = {n:,}" for n in report.sizes]
     lines: list[str] = []
     if "oracle" in report.agents:
-        lines += ["## What can be reached at all", "", REACH, ""]
-        for title, rows in reach(report):
+        lines += ["## What can be reached at all", "", REACH_TEXT, ""]
+        for title, rows in reach_tables(report):
             lines += [f"### {title}", "", *_table(("condition", "family", *sizes))]
             lines += [_line([name, family, *cells]) for name, family, cells in rows]
             lines.append("")
     if nulls := null_rows(report):
-        lines += ["## Agents that see nothing", "", NULLS, "", *_table(("agent, family", *sizes))]
+        lines += ["## Agents that see nothing", "", NULLS_TEXT, "", *_table(("agent, family", *sizes))]
         lines += [_line([name, *scores]) for name, scores in nulls]
         lines.append("")
     lines += ["## Limits and tools", "", *_table(("condition", "limits", "tools (most characters of a result)"))]
     lines += [_line(row) for row in limit_rows(report)]
     lines.append("")
     if report.pairs:
-        lines += ["## Comparisons task by task", "", COMPARED, "", *_table(PAIRS)]
+        lines += ["## Comparisons task by task", "", COMPARED_TEXT, "", *_table(PAIR_COLUMNS)]
         lines += [_line(pair_row(pair)) for pair in report.pairs]
         lines.append("")
     return lines
 
 
-NULLS = (
+NULLS_TEXT = (
     "If one of these agents does well in a family, the family measures nothing. *constant* gives the most frequent "
     "answer, *random* a random one that fits the question."
 )
-REACH = (
+REACH_TEXT = (
     "The oracle knows how many records there are, makes all independent calls of a turn at once, and never errs. Where "
     "it fails, no model can succeed except by guessing. A scripted agent measures the conditions, not a model."
 )
-COMPARED = (
+COMPARED_TEXT = (
     "The same tasks under two conditions. p: McNemar's exact test on right answers; Holm corrects for all comparisons "
     "of an agent. Tokens are compared only where both are right; a negative saving means that the first takes more."
 )
@@ -179,7 +182,7 @@ def facts(report: Report) -> list[str]:
     families = {cell.family for cell in report.cells}
     return [
         f"{samples:,} samples; agents: {agents}; corpora of {sizes} records.",
-        *(f"{one_line(str(one), 400)}." for one in report.unfinished),
+        *(f"{one_line(str(unfinished_run), 400)}." for unfinished_run in report.unfinished),
         "Tokens are counted by o200k for scripted agents, and as the provider reports them for models.",
         *(f"At n = {n:,}, {why}." for n in report.sizes for why in fewer_tasks(n) if why.split()[0] in families),
     ]
@@ -190,9 +193,10 @@ def limit_rows(report: Report) -> list[list[str]]:
     rows: list[list[str]] = []
     for name, condition in conditions().items():
         if any(cell.condition == name for cell in report.cells):
-            cuts = dict(condition.delivery.outputs)
+            max_characters = dict(condition.delivery.outputs)
             tools = ", ".join(
-                f"{tool} (≤ {cuts[tool]:,})" if tool in cuts else tool for tool in condition.delivery.tools
+                f"{tool} (≤ {max_characters[tool]:,})" if tool in max_characters else tool
+                for tool in condition.delivery.tools
             )
             rows.append([name, str(condition.limits), tools])
     return rows
@@ -219,12 +223,12 @@ def to_html(report: Report) -> str:
     return page(
         "report",
         facts=facts(report),
-        reach_text=REACH,
-        reach=list(reach(report)) if "oracle" in report.agents else [],
+        reach_text=REACH_TEXT,
+        reach=list(reach_tables(report)) if "oracle" in report.agents else [],
         sizes=sizes,
         nulls=null_rows(report),
         limits=limit_rows(report),
-        details=DETAILS,
+        details=DETAIL_COLUMNS,
         agents=[
             (
                 one_line(agent, 60),
@@ -233,8 +237,8 @@ def to_html(report: Report) -> str:
             for agent in report.agents
             if agent not in NULL_AGENTS
         ],
-        compared=COMPARED,
-        pair_columns=PAIRS,
+        compared=COMPARED_TEXT,
+        pair_columns=PAIR_COLUMNS,
         pairs=[pair_row(pair) for pair in report.pairs],
         figures=list(figures(report, published())),
         version=version(),
@@ -242,8 +246,8 @@ def to_html(report: Report) -> str:
 
 
 def figures(report: Report, paper: Figures) -> Iterator[dict[str, Any]]:
-    """The paper's six figures: its values, and ours for each agent that calls tools."""
-    ns = [f"n = {n}" for n in PAPER_SIZES]
+    """The paper's six figures: the values of the paper, and our values for each agent that calls tools."""
+    size_names = [f"n = {n}" for n in PAPER_SIZES]
     agents = [agent for agent in report.agents if agent not in NULL_AGENTS]
 
     def ours(condition: str, family: str, agent: str, value: Callable[[Cell], float | None]) -> list[float | None]:
@@ -258,7 +262,7 @@ def figures(report: Report, paper: Figures) -> Iterator[dict[str, Any]]:
         )
         return [round(a / b, 3) if a and b else None for a, b in pairs]
 
-    def share(cell: Cell) -> float:
+    def percent_correct(cell: Cell) -> float:
         return round(100 * cell.correct / cell.tasks, 1)
 
     models = {"Haiku 4.5": 0, "GPT-5-mini": 1}
@@ -267,14 +271,23 @@ def figures(report: Report, paper: Figures) -> Iterator[dict[str, Any]]:
     yield _figure(
         "Figure 1. Count accuracy of E1 by strategy, percent; the dashed line is 70 %",
         *[
-            (model, grouped_bars(model, ns, {s: paper["table3"][s][at::2] for s in strategies}, most=100, line=70))
-            for model, at in models.items()
+            (
+                model,
+                grouped_bars(
+                    model, size_names, {s: paper["table3"][s][column::2] for s in strategies}, maximum=100, line=70
+                ),
+            )
+            for model, column in models.items()
         ],
         *[
             (
                 agent,
                 grouped_bars(
-                    agent, ns, {s: ours(f"E1/{s}", lookup, agent, share) for s in strategies}, most=100, line=70
+                    agent,
+                    size_names,
+                    {s: ours(f"E1/{s}", lookup, agent, percent_correct) for s in strategies},
+                    maximum=100,
+                    line=70,
                 ),
             )
             for agent in agents
@@ -283,17 +296,24 @@ def figures(report: Report, paper: Figures) -> Iterator[dict[str, Any]]:
     yield _figure(
         "Figure 2. Tokens of LRO ÷ tokens of inline (E1); below 1, LRO saves tokens. Ours compares with inline without "
         "the message limit, where both are right",
-        ("paper", grouped_bars("paper", ns, {m: paper["table5"]["ratio"][at::2] for m, at in models.items()}, line=1)),
+        (
+            "paper",
+            grouped_bars(
+                "paper", size_names, {m: paper["table5"]["ratio"][column::2] for m, column in models.items()}, line=1
+            ),
+        ),
         (
             "ours",
-            grouped_bars("ours", ns, {a: ratio("E1/LRO", "control/Inline open", lookup, a) for a in agents}, line=1),
+            grouped_bars(
+                "ours", size_names, {a: ratio("E1/LRO", "control/Inline open", lookup, a) for a in agents}, line=1
+            ),
         ),
     )
     low, high = paper["claims"]["access_ratio"]
     access = {a: ours("E1/LRO", lookup, a, lambda c: round(100 * c.access_ratio, 2)) for a in agents}
     yield _figure(
         f"Figure 3. Records read by the LRO arm of E1, percent. The paper says {100 * low:.1f} to {100 * high:.1f} %",
-        ("ours", grouped_bars("ours", ns, access, most=10, line=100 * high)),
+        ("ours", grouped_bars("ours", size_names, access, maximum=10, line=100 * high)),
     )
     ablation = ("C1", "C2", "C3", "C4", "C5")
     columns = [f"{m} {n}" for n in PAPER_SIZES for m in ("H", "G")]
@@ -304,7 +324,12 @@ def figures(report: Report, paper: Figures) -> Iterator[dict[str, Any]]:
             heat_map("paper", columns, {row: paper["table6"][row] for row in ablation}),
         ),
         *[
-            (agent, heat_map(agent, ns, {row: ours(f"E2/{row}", lookup, agent, share) for row in ablation}))
+            (
+                agent,
+                heat_map(
+                    agent, size_names, {row: ours(f"E2/{row}", lookup, agent, percent_correct) for row in ablation}
+                ),
+            )
             for agent in agents
         ],
     )
@@ -312,7 +337,7 @@ def figures(report: Report, paper: Figures) -> Iterator[dict[str, Any]]:
         "Figure 5. Tokens of C1 ÷ tokens of C5 by size. The published figure's values are not in the text",
         (
             "ours, where both are right",
-            grouped_bars("ours", ns, {a: ratio("E2/C1", "E2/C5", lookup, a) for a in agents}, line=1),
+            grouped_bars("ours", size_names, {a: ratio("E2/C1", "E2/C5", lookup, a) for a in agents}, line=1),
         ),
     )
     goal = {a: ours("E3/Recipe", lookup, a, lambda c: 100 * (c.goal_achievement or 0)) for a in agents}
@@ -322,11 +347,16 @@ def figures(report: Report, paper: Figures) -> Iterator[dict[str, Any]]:
         *[
             (
                 model,
-                grouped_bars(model, ns, {row: paper["table9"][row][at::2] for row in ("Recipe", "NoRecipe")}, most=100),
+                grouped_bars(
+                    model,
+                    size_names,
+                    {row: paper["table9"][row][column::2] for row in ("Recipe", "NoRecipe")},
+                    maximum=100,
+                ),
             )
-            for model, at in models.items()
+            for model, column in models.items()
         ],
-        ("ours, Recipe", grouped_bars("ours", ns, goal, most=100)),
+        ("ours, Recipe", grouped_bars("ours", size_names, goal, maximum=100)),
     )
 
 

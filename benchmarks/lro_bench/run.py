@@ -1,4 +1,7 @@
-"""A run of scripted agents over conditions and sizes: one server for each form of delivery and size, two at a time."""
+"""A run of scripted agents over conditions and sizes.
+
+Conditions with the same delivery share a server for each size. Two servers run at a time.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from lro_bench.conversation import converse
 from lro_bench.corpus import SEED, SIZES, corpus
 from lro_bench.json_file import read_object
 from lro_bench.samples import Sample, lines_of, read_samples, write_samples
-from lro_bench.server import OFFLOADED
+from lro_bench.server import OFFLOADED_PATH
 from lro_bench.session import Session, tool_text
 from lro_bench.tasks import Task, digest, tasks
 from lro_conformance.errors import UsageError
@@ -28,8 +31,8 @@ from lro_spec.recipes.render import render
 
 FORMAT = "lro-bench-run/1"
 SAMPLES, RUN = "samples.jsonl", "run.json"
-MOCK = "mockllm/"
-"""Prefix of the scripted agents in a model's place."""
+MOCK_PREFIX = "mockllm/"
+"""Prefix of the names by which scripted agents are used in the place of a model."""
 _CODE_TOOLS = {"python_exec"}
 """Tools that run a model's own programs, which is permitted only in a sandbox of Inspect."""
 _WORKERS = 2
@@ -60,37 +63,40 @@ class Group:
 def run(choice: Choice, folder: Path, *, resume: bool, progress: Callable[[int, int], None]) -> list[Sample]:
     """Run everything that was chosen, and write the samples to a folder.
 
-    *progress* receives the numbers of finished and of all samples. Each sample is written as soon as it is finished.
-    With *resume*, those in the folder are not run again. Raises `UsageError` for a folder that has another run in it,
-    or that cannot be written.
+    *progress* receives the number of finished samples and the number of all samples. Each sample is written as soon as
+    it is finished. With *resume*, samples that are in the folder are not run again. Raises `UsageError` if the folder
+    has another run in it, or cannot be written.
     """
-    done = begin(folder, describe(choice), resume=resume)
-    known, groups, total = frozenset(done), groups_of(choice), count_samples(choice)
+    done = begin_run(folder, describe(choice), resume=resume)
+    finished_keys, groups, total = frozenset(done), groups_of(choice), count_samples(choice)
     progress(len(done), total)
     stop, lock = Event(), Lock()
     with Journal(folder) as journal, ThreadPoolExecutor(_WORKERS) as pool:
 
-        def keep(made: Sample) -> None:
+        def keep_sample(sample: Sample) -> None:
             with lock:
-                journal.append([made])
-                done[made.key] = made
+                journal.append([sample])
+                done[sample.key] = sample
                 progress(len(done), total)
 
-        pending = [pool.submit(_run_group, group, choice, known, keep, stop) for group in groups]
+        futures = [pool.submit(_run_group, group, choice, finished_keys, keep_sample, stop) for group in groups]
         try:
-            for future in as_completed(pending):
+            for future in as_completed(futures):
                 future.result()
-        except BaseException:  # also after Ctrl-C, finished samples are kept and no others are begun
+        except BaseException:  # after Ctrl-C, too, finished samples are kept and no others are begun
             stop.set()
-            for future in pending:
+            for future in futures:
                 future.cancel()
             raise
-    return finish(folder, done)
+    return finish_run(folder, done)
 
 
 @contextmanager
-def writing(folder: Path, advice: str = "") -> Generator[None]:
-    """Turn an `OSError` within the block into a `UsageError` of one line, which names the file or else *folder*."""
+def reporting_write_errors(folder: Path, advice: str = "") -> Generator[None]:
+    """Turn an `OSError` within the block into a `UsageError` of one line.
+
+    The line names the file, or *folder* if the error does not name a file, and ends with *advice*.
+    """
     try:
         yield
     except OSError as problem:
@@ -98,11 +104,11 @@ def writing(folder: Path, advice: str = "") -> Generator[None]:
 
 
 class Journal:
-    """Appends samples to a run's file, each complete on disk or not there; a context manager."""
+    """Appends samples to the file of a run. A write that fails leaves no partial sample. A context manager."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / SAMPLES
-        with writing(self._path):
+        with reporting_write_errors(self._path):
             self._file = self._path.open("ab", buffering=0)
 
     def __enter__(self) -> Self:
@@ -114,43 +120,47 @@ class Journal:
     def append(self, samples: Iterable[Sample]) -> None:
         """Write samples. Raises `UsageError`."""
         data = lines_of(samples).encode()
-        with writing(self._path, ": finished samples are kept, free some space and continue with --resume"):
-            before = os.fstat(self._file.fileno()).st_size
+        with reporting_write_errors(
+            self._path, ": finished samples are kept, free some space and continue with --resume"
+        ):
+            size_before = os.fstat(self._file.fileno()).st_size
             try:
                 while data:
                     data = data[self._file.write(data) or 0 :]
             except OSError:  # remove a partial line, to which another thread would append
                 with suppress(OSError):
-                    os.ftruncate(self._file.fileno(), before)
+                    os.ftruncate(self._file.fileno(), size_before)
                 raise
 
 
-def begin(folder: Path, description: dict[str, Any], *, resume: bool) -> dict[Key, Sample]:
+def begin_run(folder: Path, description: dict[str, Any], *, resume: bool) -> dict[Key, Sample]:
     """Prepare the folder of a run, and return the samples that it already has. Raises `UsageError`."""
     text = json.dumps(description, indent=1) + "\n"
     if resume and not (folder / RUN).exists():
         raise UsageError(f"{folder}: there is no run in it to resume ({RUN} is missing)")
-    with writing(folder):
+    with reporting_write_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    known = _known(folder, text, resume=resume)
-    with writing(folder):
+    samples = _earlier_samples(folder, text, resume=resume)
+    with reporting_write_errors(folder):
         write_text(text, folder / RUN)
-        write_samples(known, folder / SAMPLES)  # without a partial last line, to which the next one would be appended
-    return {sample.key: sample for sample in known}
+        write_samples(
+            samples, folder / SAMPLES
+        )  # without a partial last line, to which the next sample would be appended
+    return {sample.key: sample for sample in samples}
 
 
-def finish(folder: Path, done: Mapping[Key, Sample]) -> list[Sample]:
+def finish_run(folder: Path, done: Mapping[Key, Sample]) -> list[Sample]:
     """Write all samples of a run in a fixed order, and return them."""
-    samples = in_order(done.values())
-    with writing(folder):
+    samples = sorted_samples(done.values())
+    with reporting_write_errors(folder):
         write_samples(samples, folder / SAMPLES)
     return samples
 
 
 def describe(choice: Choice) -> dict[str, Any]:
     """The description of a run: everything that decides its results."""
-    chosen = [conditions()[name] for name in choice.conditions]
-    families = sorted({family for condition in chosen for family in condition.families})
+    selected = [conditions()[name] for name in choice.conditions]
+    families = sorted({family for condition in selected for family in condition.families})
     return {
         "format": FORMAT,
         "suite": {"name": "lro-spec", "version": version()},
@@ -160,7 +170,7 @@ def describe(choice: Choice) -> dict[str, Any]:
         "tasks": choice.limit,
         "conditions": {
             c.name: {"title": c.title, "source": c.source, "limits": asdict(c.limits), "delivery": asdict(c.delivery)}
-            for c in chosen
+            for c in selected
         },
         "corpora": {str(n): corpus(n).digest for n in choice.sizes},
         "families": {f"{family}/{n}": digest(tasks(family, n)) for family in families for n in choice.sizes},
@@ -173,7 +183,10 @@ def read_run(path: Path) -> Mapping[str, Any]:
 
 
 def choice_of(run: Mapping[str, Any]) -> Choice:
-    """The choice in the description of a run. Raises `ValueError` if it is not one of this version."""
+    """The choice in the description of a run.
+
+    Raises `ValueError` if the description is incomplete, or has a condition or a size that this version lacks.
+    """
     try:
         choice = Choice(tuple(run["conditions"]), tuple(run["sizes"]), tuple(run["agents"]), run["tasks"])
     except (KeyError, TypeError) as problem:
@@ -186,7 +199,7 @@ def choice_of(run: Mapping[str, Any]) -> Choice:
 
 
 def expected_samples(run: Mapping[str, Any]) -> int:
-    """Number of samples that a described run has when it is finished. Raises `ValueError`."""
+    """Number of samples that a described run has when it is finished. Raises `ValueError` as `choice_of` does."""
     choice = choice_of(run)
     kept = [
         name for name in choice.conditions if not is_left_out(conditions()[name], run.get("model"), run.get("sandbox"))
@@ -195,9 +208,9 @@ def expected_samples(run: Mapping[str, Any]) -> int:
 
 
 def is_left_out(condition: Condition, model: str | None, sandbox: str | None) -> bool:
-    """True if the condition would run programs of a real model, and there is no sandbox to run them in."""
-    is_real = model is not None and not model.startswith(MOCK)
-    return is_real and sandbox is None and bool(_CODE_TOOLS & set(condition.delivery.tools))
+    """True if the condition would run programs of a real model, but there is no sandbox in which to run them."""
+    is_real_model = model is not None and not model.startswith(MOCK_PREFIX)
+    return is_real_model and sandbox is None and bool(_CODE_TOOLS & set(condition.delivery.tools))
 
 
 def resume_command(folder: Path) -> str:
@@ -225,48 +238,56 @@ def count_samples(choice: Choice) -> int:
     )
 
 
-def in_order(samples: Iterable[Sample]) -> list[Sample]:
+def sorted_samples(samples: Iterable[Sample]) -> list[Sample]:
     """Samples sorted by agent, condition (in the order of conditions.yaml), size, family and task."""
-    order = {name: place for place, name in enumerate(conditions())}
-    return sorted(samples, key=lambda s: (s.agent, order.get(s.condition, len(order)), s.n, s.family, s.task))
+    positions = {name: position for position, name in enumerate(conditions())}
+    return sorted(samples, key=lambda s: (s.agent, positions.get(s.condition, len(positions)), s.n, s.family, s.task))
 
 
 def recipes() -> list[str]:
-    """Commands of the recipes of the reference's descriptor."""
-    return [recipe.command for recipe in render("lro-6400", OFFLOADED)]
+    """Commands of the recipes in the descriptor of the reference interceptor."""
+    return [recipe.command for recipe in render("lro-6400", OFFLOADED_PATH)]
 
 
 def _tasks(family: str, n: int, limit: int | None) -> Sequence[Task]:
     return tasks(family, n)[:limit]
 
 
-def _run_group(group: Group, choice: Choice, done: frozenset[Key], keep: Callable[[Sample], None], stop: Event) -> None:
-    pending = list(_pending(group, choice, done))
+def _run_group(
+    group: Group, choice: Choice, finished_keys: frozenset[Key], keep_sample: Callable[[Sample], None], stop: Event
+) -> None:
+    pending = list(_pending(group, choice, finished_keys))
     if not pending:
         return
-    library = recipes()
+    recipe_commands = recipes()
     with Session(group.conditions[0].name, group.n) as session:
         tools = [tool_text(tool) for tool in session.tools]
-        for condition, agent, task, beyond in pending:
+        for condition, agent, task, beyond_limits in pending:
             if stop.is_set():
                 return
-            keep(converse(condition, task, agent, tools, session.call, library, beyond_limits=beyond))
+            keep_sample(
+                converse(condition, task, agent, tools, session.call, recipe_commands, beyond_limits=beyond_limits)
+            )
 
 
-def _pending(group: Group, choice: Choice, done: frozenset[Key]) -> Iterator[tuple[Condition, str, Task, bool]]:
+def _pending(
+    group: Group, choice: Choice, finished_keys: frozenset[Key]
+) -> Iterator[tuple[Condition, str, Task, bool]]:
     """Samples to be made: condition, agent, task, and whether the plan is carried out beyond the limits."""
     for condition in group.conditions:
         for family in condition.families:
             for agent in choice.agents:
-                for place, task in enumerate(_tasks(family, group.n, choice.limit)):
-                    if (agent, condition.name, group.n, family, task.id) not in done:
-                        # The plan is the same for all tasks of a family, so one task shows how many messages it takes.
-                        yield condition, agent, task, agent == "oracle" and place == 0
+                for position, task in enumerate(_tasks(family, group.n, choice.limit)):
+                    if (agent, condition.name, group.n, family, task.id) not in finished_keys:
+                        # All tasks of a family have the same plan, so one task shows how many messages the plan takes.
+                        yield condition, agent, task, agent == "oracle" and position == 0
 
 
-def _known(folder: Path, description: str, *, resume: bool) -> list[Sample]:
-    """The samples in a folder; a run that has none, for example after a wrong API key, may be replaced by another
-    run."""
+def _earlier_samples(folder: Path, description: str, *, resume: bool) -> list[Sample]:
+    """The samples in a folder. Empty if there is no run, or a run without samples, for example after a wrong API key.
+
+    Raises `UsageError` if the run in the folder has samples and is not to be resumed, or is another run.
+    """
     samples = folder / SAMPLES
     if not (folder / RUN).exists() or not samples.exists() or not samples.stat().st_size:
         return []

@@ -27,7 +27,7 @@ class Usage:
     input_tokens: int
     """Everything that was sent, cached or not."""
     cached_tokens: int
-    """The part of it that the previous request had sent already."""
+    """Tokens of the input that were sent in the previous request already."""
     output_tokens: int
 
 
@@ -46,7 +46,7 @@ class Sample:
     """None if the last message has no line ``ANSWER: …``."""
     correct: bool
     stop: str
-    """``answered``, or the limit that ended it: ``messages``, ``context``, or another limit of Inspect."""
+    """``answered``, or the limit that ended the conversation: ``messages``, ``context``, or a limit of Inspect."""
     turns: int
     """Number of requests to the model."""
     messages: int
@@ -65,13 +65,16 @@ class Sample:
     queries: Mapping[str, int]
     """Number of queries of the file, by class."""
     cost: float | None = None
-    """Dollars, where Inspect knows the model's prices."""
+    """Cost in dollars. None if Inspect does not know the prices of the model."""
     least_turns: int | None = None
-    """Requests that the plan would need without a limit; the oracle's only."""
+    """Number of requests that the plan would need without a limit.
+
+    Only the sample of the oracle on the first task of a family has this value and the next two values.
+    """
     least_messages: int | None = None
-    """Messages that the plan would need without a limit; the oracle's only."""
+    """Number of messages that the plan would need without a limit."""
     least_context: int | None = None
-    """Tokens of its largest request; the oracle's only."""
+    """Tokens of the largest request of the plan, without a limit."""
 
     @property
     def total_tokens(self) -> int:
@@ -90,7 +93,7 @@ class Sample:
 
     @property
     def key(self) -> tuple[str, str, int, str, str]:
-        """Key that two runs of the same sample share."""
+        """Key that is the same in two runs of the same sample."""
         return self.agent, self.condition, self.n, self.family, self.task
 
 
@@ -98,8 +101,8 @@ def sample_of(
     condition: str, task: Task, agent: str, answer: str | None, exchanges: Sequence[Exchange], recipes: Sequence[str],
     **figures: Any,
 ) -> Sample:  # fmt: skip
-    """The sample of a conversation, scored by its answer and its tool calls; *figures* are the other fields."""
-    read = access(task.n, exchanges)
+    """The sample of a conversation, scored by its answer and its tool calls. *figures* has all other fields."""
+    records_read = count_records_read(task.n, exchanges)
     return Sample(
         condition=condition,
         family=task.family,
@@ -110,9 +113,9 @@ def sample_of(
         answer=answer,
         correct=is_correct(answer, task.answer),
         calls=len(exchanges),
-        records_read=read,
+        records_read=records_read,
         pages=sum(exchange.tool == "list_memories" for exchange in exchanges),
-        saw_all=read == task.n,
+        saw_all=records_read == task.n,
         queries=query_classes(recipes, exchanges),
         **figures,
     )
@@ -129,8 +132,8 @@ class Exchange:
 
 def answer_of(text: str) -> str | None:
     """The answer in a last message: the last line of the form ``ANSWER: …``."""
-    found = _ANSWER.findall(text)
-    return found[-1] if found else None
+    answers = _ANSWER.findall(text)
+    return answers[-1] if answers else None
 
 
 def is_correct(answer: str | None, expected: str) -> bool:
@@ -142,7 +145,7 @@ def _plain(text: str) -> str:
     return re.sub(r"\s*,\s*", ",", " ".join(text.split())).casefold()
 
 
-def access(n: int, exchanges: Iterable[Exchange]) -> int:
+def count_records_read(n: int, exchanges: Iterable[Exchange]) -> int:
     """Number of records whose ID occurs in a result."""
     known_ids = {record["id"] for record in corpus(n).records}
     return len({id for exchange in exchanges for id in _UUID.findall(exchange.result)} & known_ids)
@@ -164,28 +167,35 @@ def lines_of(samples: Iterable[Sample]) -> str:
 
 
 def write_samples(samples: Iterable[Sample], path: Path) -> None:
-    """Write samples in the given order; if the process is killed meanwhile, the old file remains."""
+    """Write samples in the given order. If the process is killed meanwhile, the old file remains."""
     write_text(lines_of(samples), path)
 
 
 def read_samples(path: Path) -> list[Sample]:
-    """Read samples, without an unfinished last line, which a killed run may have left. Raises `ValueError`."""
+    """Read samples. An unfinished last line, which a killed run may have left, is ignored.
+
+    Raises `ValueError`, whose message has the path and the line, for a line that is not a sample.
+    """
     *lines, _ = path.read_text(encoding="utf-8").split("\n")
     samples: list[Sample] = []
     for number, line in enumerate(lines, 1):
         try:
-            samples.append(_sample(json.loads(line)))
+            samples.append(_sample_from(json.loads(line)))
         except (ValueError, TypeError, AttributeError, RecursionError) as problem:
             raise ValueError(f"{path}, line {number}: not a sample ({problem})") from None
     return samples
 
 
-def _sample(members: Any) -> Sample:
+def _sample_from(members: Any) -> Sample:
     """A sample from the values of a file. Raises `TypeError` and `ValueError` for values that no run writes."""
     hints = get_type_hints(Sample)
     if not isinstance(members, Mapping):
         raise TypeError("expected an object")
-    if missing := [one.name for one in fields(Sample) if one.default is MISSING and one.name not in members]:
+    if missing := [
+        sample_field.name
+        for sample_field in fields(Sample)
+        if sample_field.default is MISSING and sample_field.name not in members
+    ]:
         raise ValueError(
             f"it lacks {', '.join(missing[:3])}" + (f" and {len(missing) - 3} more" if missing[3:] else "")
         )

@@ -1,8 +1,8 @@
 """The MCP server of the benchmark, over stdio: ``python -m lro_bench.server CONDITION N``.
 
-Its tools are those of the condition. Descriptors come from the reference interceptor, which writes the file; the path
-and the time, which differ from run to run, are replaced by fixed ones of the same form, so that results are the same
-to the byte. Files are read by the fixed path only.
+It has the tools of the condition. Descriptors come from the reference interceptor, which also writes the offloaded
+file. The path and the time, which differ from run to run, are replaced by a fixed path and a fixed time of the same
+form, so that results are the same to the byte. Tools read files by the fixed path only.
 """
 
 from __future__ import annotations
@@ -30,41 +30,44 @@ from lro_reference.writer import encode
 from lro_spec.messages import OffloadResponse
 from lro_spec.sandbox.process import JobLimits, Sandbox, WorkerError
 
-OFFLOADED = "/tmp/lro/lro-recall-01JZZZZZZZZZZZZZZZZZZZZZZZ.jsonl"
-SAVED = "/tmp/results/list_memories-1.json"
-"""Paths that agents know."""
+OFFLOADED_PATH = "/tmp/lro/lro-recall-01JZZZZZZZZZZZZZZZZZZZZZZZ.jsonl"
+SAVED_PATH = "/tmp/results/list_memories-1.json"
+"""Paths by which agents know the files."""
 TIMESTAMP = "2026-01-01T00:00:00.000Z"
 PROTOCOL = "2025-11-25"
-CONVERSATION = "lro-bench/conversation"
-"""Key of a call's metadata: the conversation that it belongs to, where one server serves several."""
-_LINE = 2_000
+CONVERSATION_KEY = "lro-bench/conversation"
+"""Key in the metadata of a call. Its value names the conversation of the call, since a server may have several."""
+_MAX_LINE = 2_000
 """Maximum number of characters of a line that `read_lines` shows, as in harnesses that read by lines."""
-_PYTHON_S, _PYTHON_MEMORY = 20.0, 512 << 20
+_PYTHON_TIMEOUT_S, _PYTHON_MEMORY = 20.0, 512 << 20
 
 
-def _object(required: tuple[str, ...] = (), **properties: Mapping[str, Any]) -> dict[str, Any]:
+def _object_schema(required: tuple[str, ...] = (), **properties: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
 
 
-_TEXT, _WHOLE = {"type": "string"}, {"type": "integer", "minimum": 1}
-SCHEMAS: Mapping[str, tuple[str, dict[str, Any]]] = {
-    "bash": ("Runs a pipeline of jq, grep, head, tail, cat, wc, sort and uniq.", _object(("command",), command=_TEXT)),
+_STRING, _POSITIVE_INTEGER = {"type": "string"}, {"type": "integer", "minimum": 1}
+COMMON_TOOLS: Mapping[str, tuple[str, dict[str, Any]]] = {
+    "bash": (
+        "Runs a pipeline of jq, grep, head, tail, cat, wc, sort and uniq.",
+        _object_schema(("command",), command=_STRING),
+    ),
     "read_file": (
         "Reads lines of a file, from line offset_lines (1 is the first) on.",
-        _object(("path",), path=_TEXT, offset_lines=_WHOLE, limit_lines=_WHOLE),
+        _object_schema(("path",), path=_STRING, offset_lines=_POSITIVE_INTEGER, limit_lines=_POSITIVE_INTEGER),
     ),
-    "list_files": ("Lists the files of a folder.", _object(("folder",), folder=_TEXT)),
+    "list_files": ("Lists the files of a folder.", _object_schema(("folder",), folder=_STRING)),
     "read_lines": (
         "Reads lines of a file, each cut after 2000 characters.",
-        _object(("path",), path=_TEXT, offset=_WHOLE, limit=_WHOLE),
+        _object_schema(("path",), path=_STRING, offset=_POSITIVE_INTEGER, limit=_POSITIVE_INTEGER),
     ),
     "search_file": (
         "Searches a text in a file. mode: files_with_matches, content or count (of matching lines).",
-        _object(("path", "text"), path=_TEXT, text=_TEXT, mode=_TEXT),
+        _object_schema(("path", "text"), path=_STRING, text=_STRING, mode=_STRING),
     ),
     "python_exec": (
         "Runs Python code and returns what it prints. Names persist between calls; json, re and Counter are there.",
-        _object(("code",), code=_TEXT),
+        _object_schema(("code",), code=_STRING),
     ),
 }
 """Descriptions and input schemas of the tools that are the same in all conditions."""
@@ -101,7 +104,7 @@ class BenchServer:
         return [self._entry(name) for name in self._delivery.tools]
 
     def call(self, name: str, arguments: Mapping[str, Any], conversation: str = "") -> Result:
-        """Call a tool; the result of a wrong call is an error. Names in Python code persist within a *conversation*."""
+        """Call a tool. The result of a wrong call is an error. Python names persist within a *conversation*."""
         self._conversation = conversation
         if name not in self._delivery.tools:
             return Result(f"there is no tool {name}; there are {', '.join(self._delivery.tools)}", is_error=True)
@@ -109,10 +112,12 @@ class BenchServer:
             result = self._tools[name](**arguments)
         except TypeError:
             return Result(f"{name}: wrong arguments {', '.join(arguments) or '(none)'}", is_error=True)
-        most = self._outputs.get(name)
-        if most is not None and len(result.text) > most:
-            cut = f"{result.text[:most]}\n[cut: {len(result.text):,} characters, {most:,} are shown]"
-            return Result(cut, result.is_error)
+        max_characters = self._outputs.get(name)
+        if max_characters is not None and len(result.text) > max_characters:
+            cut_text = (
+                f"{result.text[:max_characters]}\n[cut: {len(result.text):,} characters, {max_characters:,} are shown]"
+            )
+            return Result(cut_text, result.is_error)
         return result
 
     def _entry(self, name: str) -> dict[str, Any]:
@@ -120,14 +125,18 @@ class BenchServer:
             (tool,) = self._toolbox.tools
             return {"name": name, "description": tool.description, "inputSchema": dict(tool.input_schema)}
         if name == "list_memories":
-            paged = self._delivery.kind == "pages"
-            what = "Lists all memories, in pages." if paged else "Lists all memories."
-            return {"name": name, "description": what, "inputSchema": _object(page=_WHOLE) if paged else _object()}
-        description, schema = SCHEMAS[name]
+            is_paged = self._delivery.kind == "pages"
+            list_description = "Lists all memories, in pages." if is_paged else "Lists all memories."
+            return {
+                "name": name,
+                "description": list_description,
+                "inputSchema": _object_schema(page=_POSITIVE_INTEGER) if is_paged else _object_schema(),
+            }
+        description, schema = COMMON_TOOLS[name]
         if self._delivery.kind == "pages_in_code":
             description += (
                 ' The function list_memories(page=1) is there, too, and returns {"results": [memory, …], "page": p, '
-                f'"pages": P, "total": n}}; a memory has the fields {json.dumps(_example(self._data))}.'
+                f'"pages": P, "total": n}}; a memory has the fields {json.dumps(_field_types(self._data))}.'
             )
         return {"name": name, "description": description, "inputSchema": schema}
 
@@ -138,7 +147,7 @@ class BenchServer:
             case "descriptor":
                 return Result(encode(self._descriptor).decode())
             case "whole":
-                return Result(CEILINGS[self._delivery.ceiling].apply(self._whole, SAVED).text)
+                return Result(CEILINGS[self._delivery.ceiling].apply(self._whole_result, SAVED_PATH).text)
             case _:
                 if not 1 <= page <= len(self.pages):
                     return Result(f"there is no page {page}; there are {len(self.pages)}", is_error=True)
@@ -149,8 +158,8 @@ class BenchServer:
         """The pages of the corpus."""
         records, size = self._data.records, self._delivery.page_size
         fields = self._delivery.fields
-        shown = [{key: record[key] for key in fields} if fields else record for record in records]
-        parts = [shown[start : start + size] for start in range(0, len(shown), size)]
+        visible_records = [{key: record[key] for key in fields} if fields else record for record in records]
+        parts = [visible_records[start : start + size] for start in range(0, len(visible_records), size)]
         return [
             {"results": part, "page": number, "pages": len(parts), "total": len(records)}
             for number, part in enumerate(parts, 1)
@@ -161,7 +170,7 @@ class BenchServer:
         return [encode(page).decode() for page in self.pages]
 
     @cached_property
-    def _whole(self) -> str:
+    def _whole_result(self) -> str:
         return encode({"results": list(self._data.records), "count": len(self._data.records)}).decode()
 
     @cached_property
@@ -171,7 +180,7 @@ class BenchServer:
     @cached_property
     def _descriptor(self) -> dict[str, Any]:
         response = self._toolbox.publish(self._response) if "lro_extract" in self._delivery.tools else self._response
-        return ablated(response, self._delivery.keep)
+        return reduced_descriptor(response, self._delivery.keep)
 
     @cached_property
     def _toolbox(self) -> Toolbox:
@@ -181,9 +190,12 @@ class BenchServer:
     def files(self) -> dict[str, bytes]:
         """The files that an agent can read, by path."""
         if self._delivery.kind == "descriptor":
-            return {OFFLOADED: frozen_file(self._response)}
-        if self._delivery.kind == "whole" and CEILINGS[self._delivery.ceiling].apply(self._whole, SAVED).is_saved:
-            return {SAVED: self._whole.encode()}
+            return {OFFLOADED_PATH: frozen_file(self._response)}
+        if (
+            self._delivery.kind == "whole"
+            and CEILINGS[self._delivery.ceiling].apply(self._whole_result, SAVED_PATH).is_saved
+        ):
+            return {SAVED_PATH: self._whole_result.encode()}
         return {}
 
     # --- tools that read files
@@ -193,8 +205,8 @@ class BenchServer:
         return self._stack.enter_context(Shell(self.files))
 
     def _bash(self, command: str) -> Result:
-        done = self._shell.run(command)
-        return Result(done.text, done.failed)
+        output = self._shell.run(command)
+        return Result(output.text, output.failed)
 
     def _lines_of(self, path: str, offset: int, limit: int | None) -> tuple[list[str], int] | None:
         if path not in self.files:
@@ -206,29 +218,29 @@ class BenchServer:
         return Result(f"{path}: no such file; there is {', '.join(self.files) or 'none'}", is_error=True)
 
     def _read_file(self, path: str, offset_lines: int = 1, limit_lines: int | None = None) -> Result:
-        found = self._lines_of(path, offset_lines, limit_lines)
-        if found is None:
+        selection = self._lines_of(path, offset_lines, limit_lines)
+        if selection is None:
             return self._no_file(path)
-        lines, total = found
-        kept: list[str] = []
-        room = self._outputs["read_file"] - 100
+        lines, total = selection
+        kept_lines: list[str] = []
+        spare_characters = self._outputs["read_file"] - 100
         for line in lines:
-            room -= len(line)
-            if room < 0 and kept:
+            spare_characters -= len(line)
+            if spare_characters < 0 and kept_lines:
                 return Result(
-                    f"{''.join(kept)}[lines {offset_lines} to {offset_lines + len(kept) - 1} of {total}: "
-                    f"continue with offset_lines {offset_lines + len(kept)}]\n"
+                    f"{''.join(kept_lines)}[lines {offset_lines} to {offset_lines + len(kept_lines) - 1} of {total}: "
+                    f"continue with offset_lines {offset_lines + len(kept_lines)}]\n"
                 )
-            kept.append(line)
-        return Result("".join(kept))
+            kept_lines.append(line)
+        return Result("".join(kept_lines))
 
     def _list_files(self, folder: str) -> Result:
-        inside = [path for path in self.files if path.startswith(f"{folder.rstrip('/')}/")]
-        return Result("\n".join(inside) or f"{folder}: no files", is_error=not inside)
+        paths = [path for path in self.files if path.startswith(f"{folder.rstrip('/')}/")]
+        return Result("\n".join(paths) or f"{folder}: no files", is_error=not paths)
 
     def _read_lines(self, path: str, offset: int = 1, limit: int = 100) -> Result:
-        found = self._lines_of(path, offset, limit)
-        return self._no_file(path) if found is None else Result("".join(line[:_LINE] for line in found[0]))
+        selection = self._lines_of(path, offset, limit)
+        return self._no_file(path) if selection is None else Result("".join(line[:_MAX_LINE] for line in selection[0]))
 
     def _search_file(self, path: str, text: str, mode: str = "files_with_matches") -> Result:
         if path not in self.files:
@@ -237,16 +249,16 @@ class BenchServer:
         if mode == "count":
             return Result(str(len(lines)))
         if mode == "content":
-            return Result("\n".join(line[:_LINE] for line in lines) or "no match")
+            return Result("\n".join(line[:_MAX_LINE] for line in lines) or "no match")
         return Result(path if lines else "no match")
 
     def _lro_extract(self, **arguments: Any) -> Result:
-        if arguments.get("file_path") == OFFLOADED:
+        if arguments.get("file_path") == OFFLOADED_PATH:
             arguments["file_path"] = self._response.file_path
         else:
             return self._no_file(str(arguments.get("file_path")))
         answer = self._toolbox.call("lro_extract", arguments)
-        return Result("\n".join(answer.texts).replace(self._response.file_path, OFFLOADED), answer.is_error)
+        return Result("\n".join(answer.texts).replace(self._response.file_path, OFFLOADED_PATH), answer.is_error)
 
     # --- code
 
@@ -259,7 +271,7 @@ class BenchServer:
     def _python_exec(self, code: str) -> Result:
         try:
             request = {"code": code, "conversation": self._conversation}
-            answer = self._python.run(request, limits=JobLimits(_PYTHON_S, _PYTHON_S + 1, 1 << 20))
+            answer = self._python.run(request, limits=JobLimits(_PYTHON_TIMEOUT_S, _PYTHON_TIMEOUT_S + 1, 1 << 20))
         except WorkerError as problem:
             return Result(f"python_exec: {problem.message or problem}", is_error=True)
         text = answer.output.decode()
@@ -267,7 +279,7 @@ class BenchServer:
 
 
 def offload(data: Corpus, folder: str) -> OffloadResponse:
-    """The descriptor that the reference interceptor returns for the whole corpus; it writes the file to *folder*."""
+    """The descriptor that the reference interceptor returns for the whole corpus. The file is written to *folder*."""
     outcome = intercept(
         ResultSet(
             operation="recall",
@@ -286,18 +298,21 @@ def offload(data: Corpus, folder: str) -> OffloadResponse:
 def _line_schema() -> dict[str, Any]:
     """The schema of a memory at full detail, and of the fields that the tasks ask about."""
     schema = line_schema("full")
-    whole = {"type": "integer"}
-    schema["properties"]["extensions"] = {"type": "object", "properties": {"priority": whole, "ticket": whole}}
+    integer = {"type": "integer"}
+    schema["properties"]["extensions"] = {"type": "object", "properties": {"priority": integer, "ticket": integer}}
     return schema
 
 
-def ablated(response: OffloadResponse, keep: tuple[str, ...]) -> dict[str, Any]:
-    """The descriptor with only some of its parts, and the fixed path."""
-    text = json.dumps(response.to_dict()).replace(response.file_path, OFFLOADED)
-    whole: dict[str, Any] = json.loads(text)
+def reduced_descriptor(response: OffloadResponse, keep: tuple[str, ...]) -> dict[str, Any]:
+    """The descriptor with only the parts that are in *keep*, and with the fixed path.
+
+    If *keep* has ``count``, only the number of records and the path are left.
+    """
+    text = json.dumps(response.to_dict()).replace(response.file_path, OFFLOADED_PATH)
+    descriptor: dict[str, Any] = json.loads(text)
     if "count" in keep:
-        return {"offloaded": True, "count": response.summary.count, "file_path": OFFLOADED}
-    return {key: part for key, part in whole.items() if key not in DESCRIPTOR_PARTS or key in keep}
+        return {"offloaded": True, "count": response.summary.count, "file_path": OFFLOADED_PATH}
+    return {key: part for key, part in descriptor.items() if key not in DESCRIPTOR_PARTS or key in keep}
 
 
 def frozen_file(response: OffloadResponse) -> bytes:
@@ -306,7 +321,7 @@ def frozen_file(response: OffloadResponse) -> bytes:
     return encode({**json.loads(header), "timestamp": TIMESTAMP}) + b"\n" + records
 
 
-def _example(data: Corpus) -> dict[str, str]:
+def _field_types(data: Corpus) -> dict[str, str]:
     names = Counter({key: 1 for record in data.records[:1] for key in record})
     return {key: type(data.records[0][key]).__name__ for key in names}
 
@@ -342,7 +357,7 @@ def _answer(server: BenchServer, message: Mapping[str, Any]) -> dict[str, Any]:
             return {"result": {"tools": server.list_tools()}}
         case "tools/call":
             meta: Mapping[str, Any] = params.get("_meta") or {}
-            conversation = str(meta.get(CONVERSATION, ""))
+            conversation = str(meta.get(CONVERSATION_KEY, ""))
             result = server.call(params["name"], params.get("arguments") or {}, conversation)
             content = [{"type": "text", "text": result.text}]
             return {"result": {"content": content, "isError": result.is_error}}

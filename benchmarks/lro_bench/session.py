@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from lro_bench.agents import Call
-from lro_bench.server import CONVERSATION
+from lro_bench.server import CONVERSATION_KEY
 from lro_conformance.errors import EXIT_NO_VERDICT, UsageError
 from lro_conformance.wire.reply import Reply
 from lro_conformance.wire.server import Limits, ServerProcess
 
-_AT_ONCE = 64
+_MAX_OPEN_CALLS = 64
 """Maximum number of calls that wait for an answer at the same time."""
 
 
@@ -33,22 +33,26 @@ class Session:
 
     def __enter__(self) -> Self:
         self._server.start()
-        _result(self._server.initialize())
+        _result_of(self._server.initialize())
         self.tools, reply = self._server.list_tools()
-        _result(reply)
+        _result_of(reply)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._server.close()
 
     def call(self, calls: Sequence[Call], conversation: str) -> list[str]:
-        """The results of calls that are made at once, in order; an error's text is its result."""
+        """Make calls at the same time, and return the texts of their results, in the order of the calls.
+
+        An error of a tool has a text, too. Raises `SessionError` if the server does not answer.
+        """
         texts: list[str] = []
-        for start in range(0, len(calls), _AT_ONCE):
-            sent = [
-                self._server.send("tools/call", _params(call, conversation)) for call in calls[start : start + _AT_ONCE]
+        for first in range(0, len(calls), _MAX_OPEN_CALLS):
+            request_ids = [
+                self._server.send("tools/call", _params(call, conversation))
+                for call in calls[first : first + _MAX_OPEN_CALLS]
             ]
-            texts += [text_of(_result(self._server.wait(id))) for id in sent]
+            texts += [text_of(_result_of(self._server.wait(id))) for id in request_ids]
         self._server.transcript.cut_answers()
         return texts
 
@@ -69,10 +73,10 @@ def tool_text(tool: Mapping[str, Any]) -> str:
 
 
 def _params(call: Call, conversation: str) -> dict[str, Any]:
-    return {"name": call.tool, "arguments": dict(call.arguments), "_meta": {CONVERSATION: conversation}}
+    return {"name": call.tool, "arguments": dict(call.arguments), "_meta": {CONVERSATION_KEY: conversation}}
 
 
-def _result(reply: Reply) -> dict[str, Any]:
+def _result_of(reply: Reply) -> dict[str, Any]:
     if not reply.ok:
         raise SessionError(f"the benchmark's server gave no result: {reply.failure or reply.error}")
     return reply.result

@@ -35,13 +35,13 @@ class CommandError(ValueError):
 
 
 class Shell:
-    """Runs commands on files; *files* are bytes by the paths that an agent knows. A context manager."""
+    """Runs commands on *files*, which are bytes by the paths that an agent knows. A context manager."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
         self._files = files
         self._jq = JqRunner(timeout_s=SECONDS)
         self._outputs: dict[str, Output] = {}
-        """Outputs by command: the files never change, and conditions share commands."""
+        """Outputs by command. They are kept because the files never change, and conditions share commands."""
 
     def __enter__(self) -> Shell:
         return self
@@ -50,7 +50,7 @@ class Shell:
         self._jq.close()
 
     def run(self, command: str) -> Output:
-        """Run a command line and return its output; a failure is an output, too."""
+        """Run a command line, and return its output. A failure is an output, too."""
         if command not in self._outputs:
             self._outputs[command] = self._output(command)
         return self._outputs[command]
@@ -64,15 +64,15 @@ class Shell:
     def _run(self, command: str) -> bytes:
         stages = split_pipeline(command)
         data = b""
-        for place, stage in enumerate(stages):
+        for position, stage in enumerate(stages):
             name, *words = stage or ("",)
             if name == "jq":
-                data = self._run_jq(words, data, is_first=place == 0)
+                data = self._run_jq(words, data, is_first=position == 0)
             elif name in PROGRAMS:
-                options, operands = _read_words(name, words)
+                options, operands = _options_and_operands(name, words)
                 if operands:
                     data = b"".join(self._file(operand) for operand in operands)
-                elif place == 0:
+                elif position == 0:
                     raise CommandError(f"{name}: name a file")
                 data = PROGRAMS[name](options, data)
             else:
@@ -89,29 +89,32 @@ class Shell:
         if path is None and is_first:
             raise CommandError("jq: name a file")
         pipeline = parse_command(shlex.join(["jq", *words, *([] if path else ["/-"])]))
-        done = self._jq.run(pipeline, data if path is None else self._files[path])
-        if not done.ok and not done.stdout:
-            raise CommandError(f"jq: {done.problem or done.stderr.strip() or f'exit status {done.status}'}")
-        return done.stdout
+        outcome = self._jq.run(pipeline, data if path is None else self._files[path])
+        if not outcome.ok and not outcome.stdout:
+            raise CommandError(f"jq: {outcome.problem or outcome.stderr.strip() or f'exit status {outcome.status}'}")
+        return outcome.stdout
 
 
-def _read_words(program: str, words: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
-    """The options of a program with their values, and its operands; grep's first operand is a pattern."""
-    flags, valued = _OPTIONS[program]
+def _options_and_operands(program: str, words: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
+    """The options of a program with their values, and its operands.
+
+    The first operand of grep is its pattern, which is returned as the option ``e``.
+    """
+    flags, letters_with_value = _OPTIONS[program]
     options: dict[str, list[str]] = {}
     operands: list[str] = []
-    left = list(words)
-    while left:
-        word = left.pop(0)
+    remaining = list(words)
+    while remaining:
+        word = remaining.pop(0)
         if word == "--":
-            operands += left
+            operands += remaining
             break
         if re.fullmatch(r"-\d+", word):  # head -5
             options.setdefault("n", []).append(word[1:])
         elif word.startswith("-") and len(word) > 1:
-            for at, letter in enumerate(word[1:], 1):
-                if letter in valued:
-                    value = word[at + 1 :] or (left.pop(0) if left else "")
+            for index, letter in enumerate(word[1:], 1):
+                if letter in letters_with_value:
+                    value = word[index + 1 :] or (remaining.pop(0) if remaining else "")
                     options.setdefault(letter, []).append(value)
                     break
                 if letter not in flags:
@@ -135,7 +138,7 @@ def _cat(options: Mapping[str, Sequence[str]], data: bytes) -> bytes:
     return data
 
 
-def _number(options: Mapping[str, Sequence[str]], default: str = "10", *, option: str = "n") -> str:
+def _number_option(options: Mapping[str, Sequence[str]], default: str = "10", *, option: str = "n") -> str:
     text = options.get(option, [default])[-1]
     if not re.fullmatch(r"[+-]?\d{1,18}", text):
         raise CommandError(f"-{option} {text}: expected a number")
@@ -144,12 +147,12 @@ def _number(options: Mapping[str, Sequence[str]], default: str = "10", *, option
 
 def _head(options: Mapping[str, Sequence[str]], data: bytes) -> bytes:
     if "c" in options:
-        return data[: int(_number(options, option="c"))]
-    return b"".join(_lines(data)[: int(_number(options))])
+        return data[: int(_number_option(options, option="c"))]
+    return b"".join(_lines(data)[: int(_number_option(options))])
 
 
 def _tail(options: Mapping[str, Sequence[str]], data: bytes) -> bytes:
-    text, lines = _number(options), _lines(data)
+    text, lines = _number_option(options), _lines(data)
     first = max(0, int(text) - 1) if text.startswith("+") else max(0, len(lines) - abs(int(text)))
     return b"".join(lines[first:])
 
@@ -166,10 +169,10 @@ def _sort(options: Mapping[str, Sequence[str]], data: bytes) -> bytes:
 
     lines = sorted(_lines(data if data.endswith(b"\n") or not data else data + b"\n"), key=key)
     if "u" in options:
-        first: dict[Any, bytes] = {}
+        first_lines: dict[Any, bytes] = {}
         for line in lines:
-            first.setdefault(key(line), line)
-        lines = list(first.values())
+            first_lines.setdefault(key(line), line)
+        lines = list(first_lines.values())
     return b"".join(reversed(lines) if "r" in options else lines)
 
 
@@ -188,7 +191,9 @@ def _grep(options: Mapping[str, Sequence[str]], data: bytes) -> bytes:
     if "F" in options:
         expression = "|".join(map(re.escape, patterns))
     else:
-        expression = "|".join(f"(?:{p if 'E' in options or 'P' in options else _basic(p)})" for p in patterns)
+        expression = "|".join(
+            f"(?:{p if 'E' in options or 'P' in options else _extended_pattern(p)})" for p in patterns
+        )
     if "w" in options:
         expression = rf"\b(?:{expression})\b"
     lines = _lines(data)
@@ -196,8 +201,8 @@ def _grep(options: Mapping[str, Sequence[str]], data: bytes) -> bytes:
     if "o" in options:
         if "F" not in options:
             raise CommandError("grep -o is available with -F only; use jq to take fields out of records")
-        found = re.compile(expression.encode(), re.IGNORECASE if ignores_case else 0).findall(data)
-        return b"".join(match + b"\n" for match in found) if "c" not in options else b"%d\n" % len(found)
+        matches = re.compile(expression.encode(), re.IGNORECASE if ignores_case else 0).findall(data)
+        return b"".join(match + b"\n" for match in matches) if "c" not in options else b"%d\n" % len(matches)
     if "F" in options and "w" not in options:
         texts = [pattern.lower().encode() if ignores_case else pattern.encode() for pattern in patterns]
         searched = [line.lower() for line in lines] if ignores_case else lines
@@ -208,19 +213,21 @@ def _grep(options: Mapping[str, Sequence[str]], data: bytes) -> bytes:
         matching = set(range(1, len(lines) + 1)) - matching
     if "c" in options:
         return b"%d\n" % len(matching)
-    chosen = sorted(matching)[: int(_number(options, option="m")) if "m" in options else None]
-    prefix = "n" in options
-    return b"".join((b"%d:" % n if prefix else b"") + lines[n - 1] for n in chosen)
+    selected = sorted(matching)[: int(_number_option(options, option="m")) if "m" in options else None]
+    has_line_numbers = "n" in options
+    return b"".join((b"%d:" % n if has_line_numbers else b"") + lines[n - 1] for n in selected)
 
 
-def _basic(pattern: str) -> str:
-    """A basic regular expression as an extended one, in which ``|(){}+?`` are special without a backslash instead of
-    with one."""
+def _extended_pattern(pattern: str) -> str:
+    """Convert a basic regular expression to an extended one.
+
+    The characters ``|(){}+?`` are special with a backslash in the former, and without a backslash in the latter.
+    """
     return re.sub(r"\\?[|(){}+?]", lambda match: match[0][1:] if len(match[0]) == 2 else f"\\{match[0]}", pattern)
 
 
 def _matching_lines(expression: str, data: bytes, *, case_sensitive: bool) -> set[int]:
-    """Numbers of the lines that match, found in the sandbox."""
+    """Numbers of the lines that match. The expression is evaluated in the sandbox."""
     with tempfile.TemporaryFile() as file:
         file.write(data)
         file.seek(0)
@@ -244,7 +251,7 @@ PROGRAMS: Mapping[str, Callable[[Mapping[str, Sequence[str]], bytes], bytes]] = 
     "sort": _sort,
     "uniq": _uniq,
 }
-"""The programs other than jq: functions of the options and the input that return the output."""
+"""The programs other than jq. Each is a function that takes the options and the input, and returns the output."""
 _OPTIONS: Mapping[str, tuple[str, str]] = {
     "cat": ("", ""),
     "head": ("", "nc"),
@@ -254,4 +261,4 @@ _OPTIONS: Mapping[str, tuple[str, str]] = {
     "sort": ("nru", ""),
     "uniq": ("c", ""),
 }
-"""Options of each program: the letters of those without a value, and of those with a value."""
+"""Options of each program: the letters of the options without a value, and the letters of the options with a value."""

@@ -15,7 +15,10 @@ ROUNDS = 1000
 
 
 def wilson(successes: int, trials: int) -> tuple[float, float]:
-    """The 95 % interval of a share, from 0 to 1 (Wilson's score interval). Raises `ValueError` without trials."""
+    """The 95 % interval of a share, from 0 to 1 (Wilson's score interval).
+
+    Raises `ValueError` if there are no trials, or more successes than trials.
+    """
     if not 0 <= successes <= trials or trials < 1:
         raise ValueError(f"{successes} of {trials} is no share")
     z2 = _Z95**2
@@ -26,9 +29,10 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """The two-sided exact p-value that two conditions are equally good on the same tasks.
+    """The two-sided exact p-value of the hypothesis that two conditions are equally good on the same tasks.
 
-    The arguments are the numbers of tasks that only the first, and only the second, got right.
+    The arguments are the number of tasks that were solved only under the first condition, and the number that were
+    solved only under the second.
     """
     discordant = only_first + only_second
     if discordant == 0:
@@ -49,7 +53,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def bootstrap_mean(values: Sequence[float]) -> tuple[float, float]:
-    """The 95 % interval of a mean by the percentile bootstrap over tasks; equal values give equal intervals."""
+    """The 95 % interval of a mean by the percentile bootstrap over tasks. The same values give the same interval."""
     if not values:
         raise ValueError("no values")
     means = sorted(sum(map(values.__getitem__, row)) / len(values) for row in _draws(len(values)))
@@ -60,17 +64,17 @@ def bootstrap_mean(values: Sequence[float]) -> tuple[float, float]:
 def _draws(count: int) -> list[list[int]]:
     """Indices of the tasks that are drawn in each round."""
     dice = Dice(SEED, "bootstrap", count)
-    return [[dice.whole(0, count - 1) for _ in range(count)] for _ in range(ROUNDS)]
+    return [[dice.integer(0, count - 1) for _ in range(count)] for _ in range(ROUNDS)]
 
 
 def fisher(first: int, of_first: int, second: int, of_second: int) -> float:
-    """The two-sided exact p-value that two unpaired shares are equal (Fisher)."""
+    """The two-sided exact p-value of the hypothesis that two unpaired shares are equal (Fisher's test)."""
     total, successes = of_first + of_second, first + second
     ways = math.comb(total, successes)
 
     def probability(k: int) -> float:
         return math.comb(of_first, k) * math.comb(of_second, successes - k) / ways
 
-    seen = probability(first)
+    observed = probability(first)
     possible = range(max(0, successes - of_second), min(of_first, successes) + 1)
-    return min(1.0, sum(p for k in possible if (p := probability(k)) <= seen * (1 + 1e-9)))
+    return min(1.0, sum(p for k in possible if (p := probability(k)) <= observed * (1 + 1e-9)))

@@ -15,34 +15,37 @@ def grouped_bars(
     groups: Sequence[str],
     series: Mapping[str, Sequence[float | None]],
     *,
-    most: float | None = None,
+    maximum: float | None = None,
     line: float | None = None,
     unit: str = "",
 ) -> Markup:
-    """Bars by group and series; None leaves one out. *line* is drawn across, as a reference."""
+    """Bars by group and series. A value of None has no bar. *line* is the value of a reference line across the plot."""
     values = [value for row in series.values() for value in row if value is not None]
-    top = most or max([*values, line or 0.0, 1e-9]) * 1.08
-    inner, step = _HEIGHT - _TOP - _BOTTOM, (_WIDTH - _LEFT - 6) / max(1, len(groups))
-    bar = step * 0.8 / max(1, len(series))
+    top = maximum or max([*values, line or 0.0, 1e-9]) * 1.08
+    plot_height, group_width = _HEIGHT - _TOP - _BOTTOM, (_WIDTH - _LEFT - 6) / max(1, len(groups))
+    bar_width = group_width * 0.8 / max(1, len(series))
 
     def y(value: float) -> float:
-        return _TOP + inner * (1 - min(value, top) / top)
+        return _TOP + plot_height * (1 - min(value, top) / top)
 
     parts = [_axis(top, y, unit)]
-    for place, group in enumerate(groups):
-        left = _LEFT + place * step + step * 0.1
-        for number, row in enumerate(series.values()):
-            value = row[place]
+    for group_index, group in enumerate(groups):
+        left = _LEFT + group_index * group_width + group_width * 0.1
+        for series_index, row in enumerate(series.values()):
+            value = row[group_index]
             if value is not None:
-                tall = max(0.8, y(0) - y(value))
-                at = left + number * bar
-                label = escape(f"{group}, {list(series)[number]}: {value:g}{unit}")
-                colour = _COLOURS[number % len(_COLOURS)]
+                bar_height = max(0.8, y(0) - y(value))
+                x = left + series_index * bar_width
+                label = escape(f"{group}, {list(series)[series_index]}: {value:g}{unit}")
+                colour = _COLOURS[series_index % len(_COLOURS)]
                 parts.append(
-                    f'<rect x="{at:.1f}" y="{y(0) - tall:.1f}" width="{bar * 0.92:.1f}" height="{tall:.1f}" '
+                    f'<rect x="{x:.1f}" y="{y(0) - bar_height:.1f}" width="{bar_width * 0.92:.1f}" '
+                    f'height="{bar_height:.1f}" '
                     f'fill="{colour}"><title>{label}</title></rect>'
                 )
-        parts.append(f'<text x="{left + step * 0.4:.1f}" y="{_HEIGHT - _BOTTOM + 13}" class="m">{escape(group)}</text>')
+        parts.append(
+            f'<text x="{left + group_width * 0.4:.1f}" y="{_HEIGHT - _BOTTOM + 13}" class="m">{escape(group)}</text>'
+        )
     if line is not None:
         parts.append(f'<line x1="{_LEFT}" x2="{_WIDTH}" y1="{y(line):.1f}" y2="{y(line):.1f}" class="r"/>')
     legend, height = _legend(list(series))
@@ -50,43 +53,43 @@ def grouped_bars(
 
 
 def heat_map(title: str, columns: Sequence[str], rows: Mapping[str, Sequence[float | None]]) -> Markup:
-    """Shares in percent by row and column, the darker the higher."""
-    left, top, tall = 92, 24, 22
-    wide = (_WIDTH - left) / max(1, len(columns))
+    """Shares in percent by row and column. A higher share has a darker cell."""
+    left, top, row_height = 92, 24, 22
+    column_width = (_WIDTH - left) / max(1, len(columns))
     parts = [
-        f'<text x="{left + (place + 0.5) * wide:.1f}" y="{top - 8}" class="m">{escape(column)}</text>'
-        for place, column in enumerate(columns)
+        f'<text x="{left + (column_index + 0.5) * column_width:.1f}" y="{top - 8}" class="m">{escape(column)}</text>'
+        for column_index, column in enumerate(columns)
     ]
-    for number, (name, values) in enumerate(rows.items()):
-        y = top + number * tall
+    for row_index, (name, values) in enumerate(rows.items()):
+        y = top + row_index * row_height
         parts.append(f'<text x="{left - 6}" y="{y + 15}" class="e">{escape(name)}</text>')
-        for place, value in enumerate(values):
-            x = left + place * wide
+        for column_index, value in enumerate(values):
+            x = left + column_index * column_width
             if value is None:
-                parts.append(f'<text x="{x + wide / 2:.1f}" y="{y + 15}" class="m">–</text>')
+                parts.append(f'<text x="{x + column_width / 2:.1f}" y="{y + 15}" class="m">–</text>')
                 continue
             parts.append(
-                f'<rect x="{x:.1f}" y="{y}" width="{wide - 2:.1f}" height="{tall - 2}" fill="var(--a)" '
+                f'<rect x="{x:.1f}" y="{y}" width="{column_width - 2:.1f}" height="{row_height - 2}" fill="var(--a)" '
                 f'fill-opacity="{0.08 + 0.5 * value / 100:.2f}"><title>'
-                f"{escape(f'{name}, {columns[place]}: {value:g} %')}</title></rect>"
-                f'<text x="{x + wide / 2 - 1:.1f}" y="{y + 15}" class="m">{value:.0f}</text>'
+                f"{escape(f'{name}, {columns[column_index]}: {value:g} %')}</title></rect>"
+                f'<text x="{x + column_width / 2 - 1:.1f}" y="{y + 15}" class="m">{value:.0f}</text>'
             )
-    return _svg(title, "".join(parts), top + tall * len(rows) + 4)
+    return _svg(title, "".join(parts), top + row_height * len(rows) + 4)
 
 
 def bar(share: float, colour: int = 0) -> Markup:
-    """One horizontal bar of a table: a share from 0 to 1."""
+    """One horizontal bar for a table. *share* is its length, from 0 to 1."""
     width = max(0.5, 100 * min(1.0, share))
     rect = f'<rect width="{width:.1f}" height="8" rx="1" fill="{_COLOURS[colour % len(_COLOURS)]}"/>'
     start = '<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
     return Markup(f"{start}{rect}</svg>")
 
 
-def _axis(top: float, place: Callable[[float], float], unit: str) -> str:
+def _axis(top: float, y_of: Callable[[float], float], unit: str) -> str:
     marks = [0.0, top / 2, top]
     return "".join(
-        f'<line x1="{_LEFT}" x2="{_WIDTH}" y1="{place(mark):.1f}" y2="{place(mark):.1f}" class="g"/>'
-        f'<text x="{_LEFT - 4}" y="{place(mark) + 3:.1f}" class="e">{_short(mark)}{escape(unit.strip())}</text>'
+        f'<line x1="{_LEFT}" x2="{_WIDTH}" y1="{y_of(mark):.1f}" y2="{y_of(mark):.1f}" class="g"/>'
+        f'<text x="{_LEFT - 4}" y="{y_of(mark) + 3:.1f}" class="e">{_short(mark)}{escape(unit.strip())}</text>'
         for mark in marks
     )
 
@@ -102,17 +105,17 @@ def _legend(names: Sequence[str]) -> tuple[str, int]:
     parts: list[str] = []
     x, y = _LEFT, _HEIGHT - 4
     for number, name in enumerate(names):
-        wide = 20 + 6 * len(name)
-        if x + wide > _WIDTH and x > _LEFT:
+        entry_width = 20 + 6 * len(name)
+        if x + entry_width > _WIDTH and x > _LEFT:
             x, y = _LEFT, y + 14
         colour = _COLOURS[number % len(_COLOURS)]
         parts.append(f'<rect x="{x}" y="{y - 8}" width="8" height="8" fill="{colour}"/>')
         parts.append(f'<text x="{x + 11}" y="{y}">{escape(name)}</text>')
-        x += wide
+        x += entry_width
     return "".join(parts), y + 4
 
 
-def _svg(title: str, inner: str, height: int) -> Markup:
+def _svg(title: str, content: str, height: int) -> Markup:
     return Markup(
-        f'<svg class="plot" viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{escape(title)}">{inner}</svg>'
+        f'<svg class="plot" viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{escape(title)}">{content}</svg>'
     )

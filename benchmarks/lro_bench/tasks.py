@@ -1,7 +1,8 @@
 """Task families: questions about a whole corpus, each with its answer by two independent evaluations.
 
-`answer_by_python` evaluates the predicate over parsed records, `answer_by_jq` runs a jq program over their lines. Tasks
-have the answer of the former; ``lro bench corpora --verify`` and the tests check that both agree on every task.
+`answer_by_python` evaluates the predicate over parsed records, and `answer_by_jq` runs a jq program over their lines.
+The answer of a task is the answer by Python; ``lro bench corpora --verify`` and the tests check that jq gives the same
+answer to every task.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from typing import Any, cast
 
 from lro_bench.corpus import NAMESPACES, PRIORITIES, PRODUCTS, SEED, Corpus, Dice, Record, corpus
 
-TASKS = 15
-"""Tasks of a family at one size, as published."""
+TASKS_PER_FAMILY = 15
+"""Number of tasks of a family at one size, as published."""
 LOOKUP_IDS, LOOKUP_PRESENT = 12, 8
-MATCHES = (3, 50)
-"""Fewest and most records that match a published filter."""
+MATCH_RANGE = (3, 50)
+"""The lowest and the highest number of records that match a published filter."""
 ANSWER_FORMAT = "End with one line of the form `ANSWER: <answer>`."
 _COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {
     ">": lambda a, b: a > b,
@@ -36,8 +37,11 @@ _OPERATOR_WORDS = {
     "<=": "of at most {}",
     "==": "of exactly {}",
 }
-_MOST_REPEATS = 4
-"""Maximum number of tasks that share an answer in a family of ours, so that no constant answer does well."""
+_MAX_REPEATS = 4
+"""Maximum number of tasks with the same answer in a family that is not published.
+
+It keeps a constant answer from being right often.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +57,9 @@ class Task:
     facts: Mapping[str, Any]
     """The predicate, from which both evaluations compute the answer."""
     jq: str
-    """A jq program that gives the answer, from the array of all records."""
+    """A jq program that computes the answer from the array of all records."""
     range: tuple[str, ...]
-    """Answers that somebody who has read only the question could choose from."""
+    """Possible answers for somebody who has read only the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,22 +73,25 @@ class Family:
     reads: tuple[str, ...]
     """Fields of a record that the answer depends on."""
     make: Callable[[Corpus, Dice], Iterator[tuple[str, Mapping[str, Any], str, tuple[str, ...]]]]
-    """Endless candidates: question, facts, jq program, range."""
+    """Yields candidates without end. A candidate is a question, the facts, a jq program, and the range of answers."""
     evaluate: Callable[[Iterable[Record], Mapping[str, Any]], str]
 
 
 def tasks(family: str, n: int) -> tuple[Task, ...]:
-    """The tasks of a family at a size; fewer than fifteen where the corpus has no more. Raises `KeyError`."""
+    """The tasks of a family at a size. They are fewer than fifteen if the corpus does not have more.
+
+    Raises `KeyError` if the family is unknown.
+    """
     return _tasks(family, n)
 
 
 def fewer_tasks(n: int) -> list[str]:
     """A sentence for each family that has fewer than fifteen tasks at a size, with the reason."""
     return [
-        f"{family} has {found} tasks, not {TASKS}: the corpus has no more whose answers differ enough (at most "
-        f"{_MOST_REPEATS} tasks share one)"
+        f"{family} has {task_count} tasks, not {TASKS_PER_FAMILY}: the corpus has no more whose answers differ enough "
+        f"(at most {_MAX_REPEATS} tasks share one)"
         for family in FAMILIES
-        if (found := len(tasks(family, n))) < TASKS
+        if (task_count := len(tasks(family, n))) < TASKS_PER_FAMILY
     ]
 
 
@@ -98,8 +105,8 @@ def answer_by_jq(task: Task, lines: Sequence[bytes]) -> str:
     import jq
 
     compiled: Any = cast("Any", jq).compile(task.jq)
-    found: Any = compiled.input_text("[" + ",".join(line.decode() for line in lines) + "]").first()
-    return str(found)
+    answer: Any = compiled.input_text("[" + ",".join(line.decode() for line in lines) + "]").first()
+    return str(answer)
 
 
 def digest(tasks: Iterable[Task]) -> str:
@@ -111,39 +118,39 @@ def digest(tasks: Iterable[Task]) -> str:
 @cache
 def _tasks(name: str, n: int) -> tuple[Task, ...]:
     family, data = FAMILIES[name], corpus(n)
-    made: list[Task] = []
-    repeats, seen = Counter[str](), set[str]()
+    accepted: list[Task] = []
+    repeats, seen_keys = Counter[str](), set[str]()
     candidates = family.make(data, Dice(SEED, name, n))
     for _, (question, facts, program, choices) in zip(range(20_000), candidates, strict=False):
-        if len(made) == TASKS:
+        if len(accepted) == TASKS_PER_FAMILY:
             break
         key = json.dumps(facts, sort_keys=True)
         answer = family.evaluate(data.records, facts)
-        is_repeated = repeats[answer] >= _MOST_REPEATS and not family.is_published
-        if key in seen or is_repeated or not _is_feasible(name, answer):
+        is_repeated = repeats[answer] >= _MAX_REPEATS and not family.is_published
+        if key in seen_keys or is_repeated or not _is_feasible(name, answer):
             continue
-        seen.add(key)
+        seen_keys.add(key)
         repeats[answer] += 1
         text = f"{question} {ANSWER_FORMAT}"
-        made.append(Task(f"{name}/{n}/{len(made) + 1:02}", name, n, text, answer, facts, program, choices))
-    return tuple(made)
+        accepted.append(Task(f"{name}/{n}/{len(accepted) + 1:02}", name, n, text, answer, facts, program, choices))
+    return tuple(accepted)
 
 
 def _is_feasible(family: str, answer: str) -> bool:
     if family == "aggregate_filter/paper":
-        return MATCHES[0] <= int(answer) <= MATCHES[1]
+        return MATCH_RANGE[0] <= int(answer) <= MATCH_RANGE[1]
     return answer != ""
 
 
 @cache
 def feasible_filters(n: int) -> Mapping[str, int]:
-    """Number of filters with 3 to 50 matches, of all that the published description permits, by comparison operator."""
-    found = dict.fromkeys(_COMPARISONS, 0)
+    """How many of the filters that the published description permits have 3 to 50 matches, by comparison operator."""
+    counts = dict.fromkeys(_COMPARISONS, 0)
     data = corpus(n)
     for facts in _all_filters():
-        if MATCHES[0] <= int(_count_matches(data.records, facts)) <= MATCHES[1]:
-            found[facts["comparison"]] += 1
-    return found
+        if MATCH_RANGE[0] <= int(_count_matches(data.records, facts)) <= MATCH_RANGE[1]:
+            counts[facts["comparison"]] += 1
+    return counts
 
 
 def _all_filters() -> Iterator[dict[str, Any]]:
@@ -162,12 +169,12 @@ def _all_filters() -> Iterator[dict[str, Any]]:
 # --- id_lookup
 
 
-def _lookup(present: Callable[[Dice], int]) -> Callable[[Corpus, Dice], Iterator[Any]]:
+def _lookup_questions(choose_count: Callable[[Dice], int]) -> Callable[[Corpus, Dice], Iterator[Any]]:
     def make(data: Corpus, dice: Dice) -> Iterator[Any]:
         while True:
-            count = present(dice)
-            there = [record["id"] for record in dice.sample(data.records, count)]
-            ids = [*there, *(dice.uuid() for _ in range(LOOKUP_IDS - count))]
+            count = choose_count(dice)
+            present_ids = [record["id"] for record in dice.sample(data.records, count)]
+            ids = [*present_ids, *(dice.uuid() for _ in range(LOOKUP_IDS - count))]
             ids = dice.sample(ids, len(ids))
             question = f"Determine how many of these IDs exist in the memory store.\n{chr(10).join(ids)}\n"
             program = f"[.[].id] as $there | {json.dumps(ids)} | map(select(. as $id | $there | index($id))) | length"
@@ -192,7 +199,7 @@ def is_below(namespace: str, prefix: str) -> bool:
     return namespace == prefix or namespace.startswith(f"{prefix}/")
 
 
-def _filters(data: Corpus, dice: Dice) -> Iterator[Any]:
+def _filter_questions(data: Corpus, dice: Dice) -> Iterator[Any]:
     while True:
         facts: dict[str, Any] = {
             "namespace": dice.pick(_prefixes()),
@@ -205,7 +212,7 @@ def _filters(data: Corpus, dice: Dice) -> Iterator[Any]:
             f"How many memories in the namespace {facts['namespace']} (or below it) have a priority {ordinal} and "
             f"mention {facts['product']} in their content, in upper or lower case?"
         )
-        yield question, facts, filter_program(facts), tuple(map(str, range(min(data.size, MATCHES[1]) + 1)))
+        yield question, facts, filter_program(facts), tuple(map(str, range(min(data.size, MATCH_RANGE[1]) + 1)))
 
 
 def filter_condition(facts: Mapping[str, Any]) -> str:
@@ -238,7 +245,7 @@ def _count_matches(records: Iterable[Record], facts: Mapping[str, Any]) -> str:
 # --- group_count
 
 
-def _groups(data: Corpus, dice: Dice) -> Iterator[Any]:
+def _group_questions(data: Corpus, dice: Dice) -> Iterator[Any]:
     keys = {"status": "status", "memory_type": "memory type"}
     while True:
         key = dice.pick(list(keys))
@@ -262,19 +269,19 @@ def _largest_group(records: Iterable[Record], facts: Mapping[str, Any]) -> str:
         for record in records
         if record[facts["key"]] == facts["value"] and record["extensions"]["priority"] == facts["priority"]
     )
-    most = counts.most_common(2)
-    if not most or (len(most) == 2 and most[0][1] == most[1][1]):
-        return ""  # nothing, or two largest groups: no task
-    return f"{most[0][0]} {most[0][1]}"
+    largest = counts.most_common(2)
+    if not largest or (len(largest) == 2 and largest[0][1] == largest[1][1]):
+        return ""  # there is no group, or there are two largest groups, so this makes no task
+    return f"{largest[0][0]} {largest[0][1]}"
 
 
 # --- top_k
 
 
-def _tops(data: Corpus, dice: Dice) -> Iterator[Any]:
+def _top_questions(data: Corpus, dice: Dice) -> Iterator[Any]:
     while True:
         facts: dict[str, Any] = {"namespace": dice.pick(_prefixes()), "priority": dice.pick(PRIORITIES)}
-        facts["k"] = dice.whole(2, 4)
+        facts["k"] = dice.integer(2, 4)
         question = (
             f"Of the memories in the namespace {facts['namespace']} (or below it) with priority {facts['priority']}, "
             f"which {facts['k']} have the highest confidence? Answer with their ticket numbers, highest first, "
@@ -293,23 +300,23 @@ def _tops(data: Corpus, dice: Dice) -> Iterator[Any]:
         yield question, facts, program, guesses
 
 
-def _top(records: Iterable[Record], facts: Mapping[str, Any]) -> str:
-    found = [
+def _top_tickets(records: Iterable[Record], facts: Mapping[str, Any]) -> str:
+    confidence_and_ticket = [
         (record["provenance"]["confidence"], record["extensions"]["ticket"])
         for record in records
         if is_below(record["namespace"], facts["namespace"]) and record["extensions"]["priority"] == facts["priority"]
     ]
-    found.sort(key=lambda pair: -pair[0])
-    confidences = [confidence for confidence, _ in found[: facts["k"] + 1]]
-    if len(found) < facts["k"] or len(set(confidences)) < len(confidences):
-        return ""  # too few, or a tie: no task
-    return ",".join(str(ticket) for _, ticket in found[: facts["k"]])
+    confidence_and_ticket.sort(key=lambda pair: -pair[0])
+    confidences = [confidence for confidence, _ in confidence_and_ticket[: facts["k"] + 1]]
+    if len(confidence_and_ticket) < facts["k"] or len(set(confidences)) < len(confidences):
+        return ""  # there are too few, or there is a tie, so this makes no task
+    return ",".join(str(ticket) for _, ticket in confidence_and_ticket[: facts["k"]])
 
 
 # --- needle
 
 
-def _needles(data: Corpus, dice: Dice) -> Iterator[Any]:
+def _needle_questions(data: Corpus, dice: Dice) -> Iterator[Any]:
     units = [
         record["content"].partition("Unit ")[2].partition(" ")[0]
         for record in data.records
@@ -326,21 +333,21 @@ def _needles(data: Corpus, dice: Dice) -> Iterator[Any]:
 
 
 def _phrase(records: Iterable[Record], facts: Mapping[str, Any]) -> str:
-    before = f"Unit {facts['unit']} opens with the phrase "
+    beginning = f"Unit {facts['unit']} opens with the phrase "
     for record in records:
-        if before in record["content"]:
-            return cast("str", record["content"].partition(before)[2].partition(".")[0])
+        if beginning in record["content"]:
+            return cast("str", record["content"].partition(beginning)[2].partition(".")[0])
     return ""
 
 
 # --- missing
 
 
-def _missings(data: Corpus, dice: Dice) -> Iterator[Any]:
+def _missing_questions(data: Corpus, dice: Dice) -> Iterator[Any]:
     tickets = [record["extensions"]["ticket"] for record in data.records]
     span = 24
     while True:
-        low = dice.whole(tickets[0], max(tickets[0], tickets[-1] - span))
+        low = dice.integer(tickets[0], max(tickets[0], tickets[-1] - span))
         facts = {"low": low, "high": min(low + span, tickets[-1])}
         question = (
             f"Every ticket from {facts['low']} to {facts['high']} should have a memory (the field ticket). Which "
@@ -354,22 +361,31 @@ def _missings(data: Corpus, dice: Dice) -> Iterator[Any]:
         yield question, facts, program, ("none", *(str(facts["low"] + step) for step in range(span)))
 
 
-def _missing(records: Iterable[Record], facts: Mapping[str, Any]) -> str:
-    there = {record["extensions"]["ticket"] for record in records}
-    absent = [str(ticket) for ticket in range(facts["low"], facts["high"] + 1) if ticket not in there]
-    return ",".join(absent) or "none"
+def _missing_tickets(records: Iterable[Record], facts: Mapping[str, Any]) -> str:
+    present_tickets = {record["extensions"]["ticket"] for record in records}
+    missing_tickets = [
+        str(ticket) for ticket in range(facts["low"], facts["high"] + 1) if ticket not in present_tickets
+    ]
+    return ",".join(missing_tickets) or "none"
 
 
 FAMILIES: Mapping[str, Family] = {
     family.name: family
     for family in (
-        Family("id_lookup/paper", "count of IDs, always 8 of 12", True, ("id",), _lookup(lambda _: 8), _count_present),
+        Family(
+            "id_lookup/paper",
+            "count of IDs, always 8 of 12",
+            True,
+            ("id",),
+            _lookup_questions(lambda _: 8),
+            _count_present,
+        ),
         Family(
             "id_lookup/varied",
             "count of IDs, 0 to 12 of 12",
             False,
             ("id",),
-            _lookup(lambda dice: dice.whole(0, LOOKUP_IDS)),
+            _lookup_questions(lambda dice: dice.integer(0, LOOKUP_IDS)),
             _count_present,
         ),
         Family(
@@ -377,7 +393,7 @@ FAMILIES: Mapping[str, Family] = {
             "count by three fields, 3 to 50 matches",
             True,
             ("namespace", "extensions", "content"),
-            _filters,
+            _filter_questions,
             _count_matches,
         ),
         Family(
@@ -385,7 +401,7 @@ FAMILIES: Mapping[str, Family] = {
             "count by three fields, any number of matches",
             False,
             ("namespace", "extensions", "content"),
-            _filters,
+            _filter_questions,
             _count_matches,
         ),
         Family(
@@ -393,12 +409,19 @@ FAMILIES: Mapping[str, Family] = {
             "largest group and its count",
             False,
             ("namespace", "status", "memory_type", "extensions"),
-            _groups,
+            _group_questions,
             _largest_group,
         ),
-        Family("top_k", "the k best, in order", False, ("namespace", "provenance", "extensions"), _tops, _top),
-        Family("needle", "one sentence of one record", False, ("content",), _needles, _phrase),
-        Family("missing", "what is not there", False, ("extensions",), _missings, _missing),
+        Family(
+            "top_k",
+            "the k best, in order",
+            False,
+            ("namespace", "provenance", "extensions"),
+            _top_questions,
+            _top_tickets,
+        ),
+        Family("needle", "one sentence of one record", False, ("content",), _needle_questions, _phrase),
+        Family("missing", "what is not there", False, ("extensions",), _missing_questions, _missing_tickets),
     )
 }
 """The families by name."""

@@ -1,4 +1,4 @@
-"""The HTML templates of this package; they escape all values, such as the text of a server."""
+"""The HTML templates of this package. They escape all values, such as the text of a server."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def _environment() -> Environment:
 
 
 def page(name: str, **values: Any) -> str:
-    """The page that the template ``pages/NAME.html.j2`` makes of *values*."""
+    """The page made from *values* by the template ``pages/NAME.html.j2``."""
     return _environment().get_template(f"{name}.html.j2").render(**values) + "\n"

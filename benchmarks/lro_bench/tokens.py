@@ -1,4 +1,4 @@
-"""Token counts without network access: by o200k and cl100k, whose vocabularies a wheel has, and characters ÷ 4."""
+"""Token counts without network access: by o200k and cl100k, whose vocabularies are installed, and characters ÷ 4."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from typing import Any
 from lro_spec.tokens import characters_estimate
 
 VOCABULARIES = ("o200k", "cl100k")
-_PIECE = 100_000
+_MAX_PIECE = 100_000
+"""Maximum number of characters of a text that is passed to a tokenizer at a time."""
 _BOUNDARY = re.compile(r"[A-Za-z0-9](?=[\",:}\]])|\n(?=[A-Za-z])")
 """Places to cut a text where no token of either vocabulary crosses the cut.
 
-They are after a word before punctuation, and after a line feed before a letter.
+They are between a word and the punctuation after it, and between a line feed and a letter.
 """
 
 
@@ -26,7 +27,7 @@ def count(text: str) -> int:
 
 
 def count_by(vocabulary: str, text: str) -> int:
-    """Tokens by a vocabulary of `VOCABULARIES`, or by characters ÷ 4 (``characters/4``)."""
+    """Tokens of a text by a vocabulary of `VOCABULARIES`, or by characters ÷ 4 (``characters/4``)."""
     if vocabulary == "characters/4":
         return characters_estimate(text)
     encode = _encoding(vocabulary).encode_ordinary
@@ -34,11 +35,11 @@ def count_by(vocabulary: str, text: str) -> int:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """The text in pieces that the tokenizer can process, cut where the cut does not change the count if possible."""
+    """The text in pieces of limited length. If possible, they are cut where the cut does not change the count."""
     start = 0
-    while len(text) - start > _PIECE:
-        found = [match.end() for match in _BOUNDARY.finditer(text, start + _PIECE - 2_000, start + _PIECE)]
-        end = found[-1] if found else start + _PIECE
+    while len(text) - start > _MAX_PIECE:
+        boundaries = [match.end() for match in _BOUNDARY.finditer(text, start + _MAX_PIECE - 2_000, start + _MAX_PIECE)]
+        end = boundaries[-1] if boundaries else start + _MAX_PIECE
         yield text[start:end]
         start = end
     yield text[start:]

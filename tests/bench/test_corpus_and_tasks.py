@@ -7,17 +7,19 @@ from collections import Counter
 import pytest
 
 from lro_bench.corpus import MEAN_TOKENS, PAPER_SIZES, PRODUCTS, SIZES, TOLERANCE, Dice, corpus
-from lro_bench.digests import check, computed, disagreements, recorded
-from lro_bench.tasks import FAMILIES, MATCHES, TASKS, tasks
+from lro_bench.digests import check_digests, compute_digests, disagreements, recorded_digests
+from lro_bench.tasks import FAMILIES, MATCH_RANGE, TASKS_PER_FAMILY, tasks
 
 
 def test_corpora_and_tasks_are_those_of_the_recorded_digests() -> None:
-    assert computed(PAPER_SIZES) == {name: d for name, d in recorded().items() if not name.endswith("/5000")}
+    assert compute_digests(PAPER_SIZES) == {
+        name: d for name, d in recorded_digests().items() if not name.endswith("/5000")
+    }
 
 
 def test_a_changed_digest_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lro_bench.digests.recorded", lambda: {**recorded(), "corpus/50": "0"})
-    (difference,) = check(lambda text: None, verify=False, sizes=(50,))
+    monkeypatch.setattr("lro_bench.digests.recorded_digests", lambda: {**recorded_digests(), "corpus/50": "0"})
+    (difference,) = check_digests(lambda text: None, verify=False, sizes=(50,))
     assert difference.startswith("corpus/50: expected the digest 0, got ")
 
 
@@ -28,7 +30,7 @@ def test_both_evaluations_agree_on_every_task(n: int) -> None:
 
 @pytest.mark.long
 def test_both_evaluations_agree_on_the_largest_corpus() -> None:
-    assert computed((5000,)).items() <= recorded().items()
+    assert compute_digests((5000,)).items() <= recorded_digests().items()
     assert disagreements(5000) == []
 
 
@@ -54,16 +56,16 @@ def test_the_published_lookup_has_one_answer_and_the_corrected_one_has_many() ->
 def test_no_constant_answer_does_well_in_a_corrected_family(family: str, n: int) -> None:
     answers = Counter(task.answer for task in tasks(family, n))
     assert max(answers.values()) <= 4
-    assert answers.total() >= TASKS - 1
+    assert answers.total() >= TASKS_PER_FAMILY - 1
 
 
 @pytest.mark.parametrize("n", PAPER_SIZES)
 def test_published_filters_match_three_to_fifty_records(n: int) -> None:
     answers = [int(task.answer) for task in tasks("aggregate_filter/paper", n)]
-    assert len(answers) == TASKS
-    assert all(MATCHES[0] <= answer <= MATCHES[1] for answer in answers)
+    assert len(answers) == TASKS_PER_FAMILY
+    assert all(MATCH_RANGE[0] <= answer <= MATCH_RANGE[1] for answer in answers)
 
 
 def test_dice_with_the_same_seed_fall_the_same() -> None:
-    assert [Dice(1, "x").whole(0, 9) for _ in range(3)] == [Dice(1, "x").whole(0, 9)] * 3
+    assert [Dice(1, "x").integer(0, 9) for _ in range(3)] == [Dice(1, "x").integer(0, 9)] * 3
     assert Dice(1, "x").uuid() != Dice(1, "y").uuid()

@@ -25,7 +25,7 @@ from lro_bench.report import report_of
 from lro_bench.report_views import to_html, to_markdown
 from lro_bench.run import Choice, Journal, describe, expected_samples, recipes, run
 from lro_bench.samples import answer_of, is_correct, read_samples, write_samples
-from lro_bench.server import OFFLOADED
+from lro_bench.server import OFFLOADED_PATH
 from lro_conformance.cli.main import main
 from lro_conformance.errors import UsageError
 from lro_spec.schema.bundled import json_schema
@@ -140,9 +140,9 @@ def test_queries_are_classified_by_the_recipes() -> None:
     library = recipes()
     assert classify("bash", {"command": library[1]}, library) == "verbatim"
     assert classify("bash", {"command": library[1].replace("_semantic", "_episodic")}, library) == "parameterized"
-    counted = f"tail -n +2 {OFFLOADED} | jq 'select(.namespace | startswith(\"x\")) | length'"
+    counted = f"tail -n +2 {OFFLOADED_PATH} | jq 'select(.namespace | startswith(\"x\")) | length'"
     assert classify("bash", {"command": counted}, library) == "adapted"
-    assert classify("bash", {"command": f"grep -c x {OFFLOADED}"}, library) == "novel"
+    assert classify("bash", {"command": f"grep -c x {OFFLOADED_PATH}"}, library) == "novel"
     assert classify("lro_extract", {"recipe": 8}, library) == "verbatim"
 
 

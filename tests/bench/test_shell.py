@@ -10,7 +10,7 @@ import pytest
 
 from lro_bench.corpus import corpus
 from lro_bench.run import recipes
-from lro_bench.server import OFFLOADED
+from lro_bench.server import OFFLOADED_PATH
 from lro_bench.shell import Shell
 
 FILE = b"".join(line + b"\n" for line in corpus(50).lines)
@@ -81,7 +81,7 @@ def test_everything_else_is_refused_with_the_reason(command: str, word: str) -> 
 def test_each_recipe_of_the_descriptor_prints_the_same_bytes_each_time() -> None:
     outputs: list[list[str]] = []
     for _ in range(2):
-        with Shell({OFFLOADED: b"{}\n" + FILE}) as shell:
+        with Shell({OFFLOADED_PATH: b"{}\n" + FILE}) as shell:
             answers = [shell.run(command) for command in recipes()]
         assert not any(answer.failed for answer in answers)
         outputs.append([answer.text for answer in answers])

@@ -19,7 +19,7 @@ from lro_bench.weigh import register
 from lro_bench.weigh.calls import read_only_calls
 from lro_bench.weigh.measure import weigh_result
 from lro_bench.weigh.register import entries, install, make_data
-from lro_bench.weigh.report import COLUMNS, explained, legend, sentence, text_lines, to_html, to_markdown
+from lro_bench.weigh.report import COLUMNS, legend, legend_entries, sentence, text_lines, to_html, to_markdown
 from lro_bench.weigh.weighing import Row, ToolList, Weights, weigh
 from lro_conformance.cli.main import main
 from lro_spec.schema.bundled import json_schema
@@ -359,14 +359,14 @@ def test_options_that_would_have_no_effect_are_refused(
 
 
 def test_each_column_and_each_word_in_it_is_explained(weights: Weights) -> None:
-    entries = [name for name, _ in explained(COLUMNS)]
+    entries = [name for name, _ in legend_entries(COLUMNS)]
     assert {word for name in entries for word in name.split(", ")} == {*COLUMNS, "(file)", "(cut)"} - {"tool"}
     for name in entries:
         assert f"*{name}*: " in to_markdown(weights)
         assert any(line.strip().startswith(f"{name}: ") for line in text_lines(weights))
     page = to_html(weights)
     assert all(rule.rule in page for name, rule in CEILINGS.items() if name != "none")
-    told = {word for name, _ in explained(register.COLUMNS) for word in name.split(", ")}
+    told = {word for name, _ in legend_entries(register.COLUMNS) for word in name.split(", ")}
     assert set(register.COLUMNS) - told == {"server", "version", "call", "reason"}
 
 
@@ -424,7 +424,7 @@ def test_the_files_of_the_register_are_the_same_each_time(tmp_path: Path) -> Non
 def test_figures_of_real_servers_are_those_of_an_independent_count(
     name: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    from lro_bench.weigh.calls import call_of, filled
+    from lro_bench.weigh.calls import call_of, fill_placeholders
     from lro_bench.weigh.register import InstallError, weigh_entry
 
     cache = tmp_path_factory.getbasetemp() / "register"
@@ -436,10 +436,10 @@ def test_figures_of_real_servers_are_those_of_an_independent_count(
     weighed = weigh_entry(entry, cache, data)
     assert weighed.weights is not None
     values = {"data": str(data), "text": (data / "text.txt").read_text(encoding="utf-8")}
-    command = [program, *(filled(a, values) for a in entry.arguments)]
+    command = [program, *(fill_placeholders(a, values) for a in entry.arguments)]
     calls = [call_of(call, name, values) for call in entry.calls]
     lines = replies(
-        command, {k: filled(v, values) for k, v in entry.env.items()}, [(c.tool, c.arguments) for c in calls]
+        command, {k: fill_placeholders(v, values) for k, v in entry.env.items()}, [(c.tool, c.arguments) for c in calls]
     )
     for row, line in zip(weighed.weights.rows, lines, strict=True):
         result = json.loads(line)["result"]

@@ -1,6 +1,6 @@
-"""Calls of a server's tools: those that a file lists, or one of each read-only tool that needs no arguments.
+"""Calls of a server's tools: the calls that a file lists, or one call of each read-only tool that needs no arguments.
 
-A tool is read-only if it is annotated so. Nothing else is ever called, and no argument is made up.
+A tool is read-only if it is annotated as read-only. No other calls are made, and no argument is made up.
 """
 
 from __future__ import annotations
@@ -24,12 +24,16 @@ class ToolCall:
     tool: str
     arguments: Mapping[str, Any]
     title: str = ""
-    """A few words for the call."""
+    """The call in a few words."""
     skipped: str = ""
+    """The reason why the call is not made. Empty if it is made."""
 
 
 def read_calls(path: Path, values: Mapping[str, str] | None = None) -> list[ToolCall]:
-    """Read a calls file; ``{name}`` in a text is replaced by a value. Raises `UsageError` that names the key."""
+    """Read a calls file. ``{name}`` in a text is replaced by the value of that name in *values*.
+
+    Raises `UsageError`, whose message names the file or the key that is wrong.
+    """
     try:
         data: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as problem:
@@ -45,7 +49,7 @@ def read_calls(path: Path, values: Mapping[str, str] | None = None) -> list[Tool
 
 
 def call_of(entry: Any, where: str, values: Mapping[str, str]) -> ToolCall:
-    """A call of a calls file or the register. Raises `UsageError`."""
+    """The call described by an entry of a calls file or of the register. Raises `UsageError` if the entry is wrong."""
     if not isinstance(entry, dict) or not isinstance(cast("dict[str, Any]", entry).get("tool"), str):
         raise UsageError(f"{where}: expected an object with tool: NAME")
     members = cast("dict[str, Any]", entry)
@@ -60,22 +64,24 @@ def call_of(entry: Any, where: str, values: Mapping[str, str]) -> ToolCall:
         json.dumps(arguments, allow_nan=False)
     except (TypeError, ValueError) as problem:
         raise UsageError(f"{where}.arguments: not JSON: {problem} (a date or a time needs quotes)") from None
-    return ToolCall(members["tool"], cast("dict[str, Any]", filled(arguments, values)), str(members.get("title", "")))
+    return ToolCall(
+        members["tool"], cast("dict[str, Any]", fill_placeholders(arguments, values)), str(members.get("title", ""))
+    )
 
 
-def filled(value: Any, values: Mapping[str, str]) -> Any:
-    """The value, with each ``{name}`` in its strings replaced by the value of this name, if there is one."""
+def fill_placeholders(value: Any, values: Mapping[str, str]) -> Any:
+    """The value, with each ``{name}`` in its strings replaced if *values* has that name."""
     if isinstance(value, str):
         return re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], match[0]), value)
     if isinstance(value, list):
-        return [filled(item, values) for item in cast("list[Any]", value)]
+        return [fill_placeholders(item, values) for item in cast("list[Any]", value)]
     if isinstance(value, dict):
-        return {key: filled(item, values) for key, item in cast("dict[str, Any]", value).items()}
+        return {key: fill_placeholders(item, values) for key, item in cast("dict[str, Any]", value).items()}
     return value
 
 
 def read_only_calls(tools: Sequence[Mapping[str, Any]]) -> list[ToolCall]:
-    """A call of each tool that is annotated as read-only; one that needs arguments is skipped, with the reason."""
+    """A call of each tool. It is skipped, with the reason, if the tool is not read-only or needs arguments."""
     calls: list[ToolCall] = []
     for tool in tools:
         name = str(tool.get("name", ""))

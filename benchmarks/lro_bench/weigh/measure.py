@@ -23,23 +23,23 @@ from lro_spec.messages import OffloadResponse
 
 THRESHOLD = 6400
 QUERY_RECORDS = 10
-"""Number of records that the typical query returns: as many as a page."""
-_CUTS = re.compile(
+"""Number of records that the typical query returns, which is as many as a page has."""
+_CUT_WORDS = re.compile(
     r"truncat|has_?more|next_?(?:cursor|page|range|offset)|omitted|limit(?:ed)? reached|rows? not shown",
     re.IGNORECASE,
 )
 _KINDS = {"image": "image", "audio": "audio", "resource": "embedded resource", "resource_link": "resource link"}
 """Types of content blocks that have no text of their own."""
-_EDGE = 3_000
-"""Characters at either end of a result in which a server says that it has cut it."""
-_OFFLOADED = "/tmp/lro/lro-results-01JZZZZZZZZZZZZZZZZZZZZZZZ.jsonl"
-"""The path that is counted in place of the real one, which differs each time."""
-_SAVED = "/tmp/results/result.txt"
+_SEARCHED_CHARACTERS = 3_000
+"""Number of characters at either end of a result that are searched for `_CUT_WORDS`."""
+_OFFLOADED_PATH = "/tmp/lro/lro-results-01JZZZZZZZZZZZZZZZZZZZZZZZ.jsonl"
+"""The path that is counted in place of the real path, which is different each time."""
+_SAVED_PATH = "/tmp/results/result.txt"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """Part of a result that a client shows."""
+class ShownPart:
+    """The part of a result that a client shows."""
 
     tokens: int
     is_cut: bool
@@ -51,12 +51,12 @@ class Weight:
     """The weight of a result. Characters are Unicode code points."""
 
     reply_bytes: int
-    """Bytes of the line that carried it."""
+    """Bytes of the line that carried the result."""
     text_characters: int
     structured_characters: int
     """Characters of the structured content as compact JSON."""
     blocks: int
-    """Content blocks of any type."""
+    """Number of content blocks of any type."""
     tokens: dict[str, int]
     """Tokens of text and structured content together, by vocabulary."""
     text_tokens: int
@@ -67,15 +67,18 @@ class Weight:
     form: str
     """The form of the text or structured content, in a word or two, and the content that is not counted."""
     records: int
-    """Records that the interceptor makes of it."""
+    """Number of records that the interceptor makes of the result."""
     fields: list[str]
-    """Their fields; empty for lines of text."""
+    """Fields of the records. Empty if they are lines of text."""
     cuts_itself: str
-    """The word by which the server says that the result is incomplete; empty if it does not say so."""
-    clients: dict[str, Shown]
-    """Part that each client would show, by the name of its rule."""
+    """The word by which the server says that the result is incomplete. Empty if the server does not say so."""
+    clients: dict[str, ShownPart]
+    """The part that each client would show, by the name of the client's rule."""
     descriptor_tokens: int | None
-    """Tokens of the descriptor; None if the result stays inline at the threshold."""
+    """Tokens of the descriptor.
+
+    None if the result stays inline at the threshold, or if the server has offloaded it itself.
+    """
     query_tokens: int | None
     """Tokens of a query that prints ten records, with its output."""
     is_offloaded: bool = False
@@ -93,8 +96,8 @@ def text_blocks(result: Mapping[str, Any]) -> list[str]:
     return [text for text in texts if isinstance(text, str)]
 
 
-def not_counted(result: Mapping[str, Any]) -> list[str]:
-    """The kinds of content blocks without text, whose tokens are not counted; each kind once."""
+def uncounted_kinds(result: Mapping[str, Any]) -> list[str]:
+    """The kinds of content blocks without text, each kind once. The tokens of these blocks are not counted."""
     content = result.get("content")
     blocks = cast("list[Any]", content) if isinstance(content, list) else []
     kinds: dict[str, None] = {}
@@ -113,16 +116,16 @@ def compact(value: object) -> str:
 def weigh_result(result: Mapping[str, Any], reply_bytes: int, tool: str, threshold: int = THRESHOLD) -> Weight:
     """Weigh the result of a call."""
     line = compact(result).encode("utf-8", "surrogatepass")
-    result = _without_half_pairs(result)
+    result = _without_lone_surrogates(result)
     texts = text_blocks(result)
     text = "\n".join(texts)
     structured = result.get("structuredContent")
     structured_text = "" if structured is None else compact(structured)
     content: Any = result.get("content")
-    found = find_descriptor(dict(result))
+    own_descriptor = find_descriptor(dict(result))
     records, fields, problems = _shape(result)
-    descriptor, query = (None, None) if found else _descriptor(result, tool, threshold)
-    for_clients = structured_text or text  # if a result has both, clients show the structured content
+    descriptor_tokens, query_tokens = (None, None) if own_descriptor else _descriptor(result, tool, threshold)
+    client_text = structured_text or text  # if a result has both, clients show the structured content
     return Weight(
         reply_bytes=reply_bytes,
         text_characters=sum(map(len, texts)),
@@ -135,45 +138,46 @@ def weigh_result(result: Mapping[str, Any], reply_bytes: int, tool: str, thresho
         text_tokens=sum(count_by("o200k", part) for part in texts),
         structured_tokens=count_by("o200k", structured_text),
         duplication=_duplication(texts, structured),
-        form=_form_of(text, structured, not_counted(result)),
+        form=_form_of(text, structured, uncounted_kinds(result)),
         records=records,
         fields=fields,
-        cuts_itself=_says_cut(for_clients),
-        clients={name: _shown(rule.apply(for_clients, _SAVED)) for name, rule in CEILINGS.items() if name != "none"},
-        descriptor_tokens=descriptor,
-        query_tokens=query,
-        is_offloaded=found is not None,
+        cuts_itself=_cut_word(client_text),
+        clients={
+            name: _shown_part(rule.apply(client_text, _SAVED_PATH)) for name, rule in CEILINGS.items() if name != "none"
+        },
+        descriptor_tokens=descriptor_tokens,
+        query_tokens=query_tokens,
+        is_offloaded=own_descriptor is not None,
         problems=problems,
         sha256=hashlib.sha256(line).hexdigest(),
     )
 
 
-def _without_half_pairs(result: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The result with a question mark for each half of a surrogate pair: JSON may have one, files and tokenizers may
-    not."""
+def _without_lone_surrogates(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The result with a question mark for each unpaired surrogate, which JSON permits, but not files and tokenizers."""
     text = compact(result)
-    whole = text.encode("utf-8", "replace").decode()
-    return result if whole == text else json.loads(whole)
+    replaced = text.encode("utf-8", "replace").decode()
+    return result if replaced == text else json.loads(replaced)
 
 
-def _shown(shown: Any) -> Shown:
-    return Shown(count_by("o200k", shown.text), shown.is_cut, shown.is_saved)
+def _shown_part(shown_result: Any) -> ShownPart:
+    return ShownPart(count_by("o200k", shown_result.text), shown_result.is_cut, shown_result.is_saved)
 
 
 def _duplication(texts: list[str], structured: object) -> str:
     if structured is None or not texts:
         return "none"
-    whole = "\n".join(texts)
-    value = _loaded(whole)
+    joined = "\n".join(texts)
+    value = _parsed(joined)
     members = list(cast("dict[str, Any]", structured).values()) if isinstance(structured, dict) else []
-    if structured == value or any(member in (value, whole) for member in members):
+    if structured == value or any(member in (value, joined) for member in members):
         return "both"
-    blocks = [_loaded(text) for text in texts]
+    blocks = [_parsed(text) for text in texts]
     return "both" if any(member == blocks for member in members) else "different"
 
 
-def _loaded(text: str) -> Any:
-    """The JSON value of a text; the text itself if it is not JSON, or is nested too deeply to be read."""
+def _parsed(text: str) -> Any:
+    """The JSON value of a text, or the text itself if it is not JSON or is nested too deeply."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -182,15 +186,15 @@ def _loaded(text: str) -> Any:
 
 def _form_of(text: str, structured: object, uncounted: Sequence[str]) -> str:
     """The form of the content that is counted, and the kinds of content that are not counted."""
-    counted = _form(text, structured)
+    counted_form = _form(text, structured)
     if not uncounted:
-        return counted
-    named = f"{', '.join(uncounted)}, not counted"
-    return named if counted == "empty" else f"{counted}; {named}"
+        return counted_form
+    uncounted_text = f"{', '.join(uncounted)}, not counted"
+    return uncounted_text if counted_form == "empty" else f"{counted_form}; {uncounted_text}"
 
 
 def _form(text: str, structured: object) -> str:
-    value = structured if structured is not None else _loaded(text)
+    value = structured if structured is not None else _parsed(text)
     match value:
         case list():
             return "JSON array"
@@ -213,7 +217,7 @@ def _text_form(text: str) -> str:
     if len(lines) == 1:
         return "text of one line"
     sample = lines[1 : min(len(lines), 200)]
-    if sum(line.startswith(("{", "[")) and isinstance(_loaded(line), dict | list) for line in sample) > 0.8 * len(
+    if sum(line.startswith(("{", "[")) and isinstance(_parsed(line), dict | list) for line in sample) > 0.8 * len(
         sample
     ):
         return "JSON Lines"
@@ -230,35 +234,45 @@ def _text_form(text: str) -> str:
     return "lines of text"
 
 
-def _says_cut(text: str) -> str:
-    ends = text if len(text) <= 2 * _EDGE else f"{text[:_EDGE]}\n{text[-_EDGE:]}"
-    found = _CUTS.search(ends)
-    return found[0] if found else ""
+def _cut_word(text: str) -> str:
+    searched = (
+        text
+        if len(text) <= 2 * _SEARCHED_CHARACTERS
+        else f"{text[:_SEARCHED_CHARACTERS]}\n{text[-_SEARCHED_CHARACTERS:]}"
+    )
+    match = _CUT_WORDS.search(searched)
+    return match[0] if match else ""
 
 
 def _shape(result: Mapping[str, Any]) -> tuple[int, list[str], list[str]]:
-    """Number of records, their fields, and the problems, if any, because of which there are none."""
+    """The number of records that the interceptor makes of a result, their fields, and problems.
+
+    If there is a problem, there are no records.
+    """
     try:
-        made = shape(of_program(result))
+        result_shape = shape(of_program(result))
     except (InexactError, ValueError) as problem:
         return 0, [], [str(problem)]
-    if made is None:
+    if result_shape is None:
         return 0, [], []
-    first = next(iter(made.records), None)
-    return len(made.lines), list(first) if isinstance(first, Mapping) else [], []
+    first_record = next(iter(result_shape.records), None)
+    return len(result_shape.lines), list(first_record) if isinstance(first_record, Mapping) else [], []
 
 
 def _descriptor(result: Mapping[str, Any], tool: str, threshold: int) -> tuple[int | None, int | None]:
-    """Tokens of the descriptor that the interceptor returns, and of a query of ten records with its output."""
+    """Tokens of the descriptor that the interceptor returns, and of a query of ten records with its output.
+
+    Both are None if the result stays inline.
+    """
     with tempfile.TemporaryDirectory(prefix="lro-weigh-") as folder:
-        offload = Interceptor(Settings(threshold_tokens=threshold, output_dir=folder), emit=lambda event: None)
-        answer = offload.result(result, tool=tool)
-        found = None if answer is result else find_descriptor(dict(answer))
-        if found is None:
+        interceptor = Interceptor(Settings(threshold_tokens=threshold, output_dir=folder), emit=lambda event: None)
+        answer = interceptor.result(result, tool=tool)
+        descriptor = None if answer is result else find_descriptor(dict(answer))
+        if descriptor is None:
             return None, None
-        response = OffloadResponse.from_dict(found.value)
+        response = OffloadResponse.from_dict(descriptor.value)
         with open(response.file_path, encoding="utf-8") as file:
             records = "".join(islice(file, 1, QUERY_RECORDS + 1))
-        command = f"head -n {QUERY_RECORDS + 1} {_OFFLOADED} | tail -n +2"
-        text = compact(response.to_dict()).replace(response.file_path, _OFFLOADED)
+        command = f"head -n {QUERY_RECORDS + 1} {_OFFLOADED_PATH} | tail -n +2"
+        text = compact(response.to_dict()).replace(response.file_path, _OFFLOADED_PATH)
         return count_by("o200k", text), count_by("o200k", command) + count_by("o200k", records)

@@ -1,4 +1,4 @@
-"""The register: published servers in pinned versions, which are installed into a cache and weighed."""
+"""The register: published servers, which are installed in pinned versions into a cache and weighed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ import yaml
 
 from lro_bench.conditions import DATA
 from lro_bench.corpus import SEED, Dice
-from lro_bench.weigh.calls import call_of, filled
+from lro_bench.weigh.calls import call_of, fill_placeholders
 from lro_bench.weigh.report import cells, legend, to_json
 from lro_bench.weigh.weighing import Weights, weigh
 from lro_conformance.errors import UsageError
@@ -32,8 +32,8 @@ COLUMNS = (
     *("server", "version", "call", "tokens", "bytes", "twice", "form", "cut by itself", "Claude Code", "Codex"),
     *("deepagents", "LRO", "+ query", "reason"),
 )
-INSTALL_S = 300
-CALL_S = 90.0
+INSTALL_TIMEOUT_S = 300
+CALL_TIMEOUT_S = 90.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +46,17 @@ class Entry:
     package: str
     """Name and version, as the package manager takes them."""
     further_requirements: tuple[str, ...]
-    """Further requirements to install, which the package lacks."""
+    """Requirements that have to be installed, too, because the package does not state them."""
     program: str
     arguments: tuple[str, ...]
     env: Mapping[str, str]
     needs: str
-    """A program that has to be on the PATH; empty if none."""
+    """A program that has to be on the PATH. Empty if the server does not need one."""
     calls: tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class WeighedServer:
     """A server with its weights, or the reason why it was skipped."""
 
     entry: Entry
@@ -73,51 +73,51 @@ class InstallError(RuntimeError):
 def entries() -> dict[str, Entry]:
     """The servers of the register by name."""
     data: Any = yaml.safe_load((DATA / "register.yaml").read_text(encoding="utf-8"))
-    return {name: entry_of(name, given) for name, given in data["servers"].items()}
+    return {name: entry_of(name, members) for name, members in data["servers"].items()}
 
 
-def entry_of(name: str, given: Mapping[str, Any]) -> Entry:
+def entry_of(name: str, members: Mapping[str, Any]) -> Entry:
     """A server from its entry in the register's file."""
-    ecosystem = "npm" if "npm" in given else "pypi"
+    ecosystem = "npm" if "npm" in members else "pypi"
     return Entry(
         name=name,
         ecosystem=ecosystem,
-        package=given[ecosystem],
-        further_requirements=tuple(given.get("with", ())),
-        program=given["program"],
-        arguments=tuple(given.get("arguments", ())),
-        env=given.get("env", {}),
-        needs=given.get("needs", ""),
-        calls=tuple(given["calls"]),
+        package=members[ecosystem],
+        further_requirements=tuple(members.get("with", ())),
+        program=members["program"],
+        arguments=tuple(members.get("arguments", ())),
+        env=members.get("env", {}),
+        needs=members.get("needs", ""),
+        calls=tuple(members["calls"]),
     )
 
 
-def weigh_register(names: Sequence[str], cache: Path, say: Callable[[str], object]) -> list[Weighed]:
+def weigh_register(names: Sequence[str], cache: Path, say: Callable[[str], object]) -> list[WeighedServer]:
     """Install and weigh servers of the register (default: all). Raises `UsageError` for an unknown name."""
-    known = entries()
-    if unknown := [name for name in names if name not in known]:
-        raise UsageError(f"--only {unknown[0]}: expected one of {', '.join(known)}")
+    all_entries = entries()
+    if unknown := [name for name in names if name not in all_entries]:
+        raise UsageError(f"--only {unknown[0]}: expected one of {', '.join(all_entries)}")
     data = make_data(cache / "data")
-    found: list[Weighed] = []
-    for name in names or known:
-        say(f"{name}: {known[name].package}")
-        one = weigh_entry(known[name], cache, data)
-        found.append(one)
-        if one.skipped:
-            say(f"{name}: skipped: {one.skipped}")
-    return found
+    weighed: list[WeighedServer] = []
+    for name in names or all_entries:
+        say(f"{name}: {all_entries[name].package}")
+        server = weigh_entry(all_entries[name], cache, data)
+        weighed.append(server)
+        if server.skipped:
+            say(f"{name}: skipped: {server.skipped}")
+    return weighed
 
 
-def weigh_entry(entry: Entry, cache: Path, data: Path) -> Weighed:
-    """Install one server and weigh it; never raises for a server that does not work."""
+def weigh_entry(entry: Entry, cache: Path, data: Path) -> WeighedServer:
+    """Install one server, and weigh it. If the server does not work, the result says why."""
     try:
         command, env, digest = command_of(entry, cache, data)
     except InstallError as problem:
-        return Weighed(entry, None, "", str(problem))
+        return WeighedServer(entry, None, "", str(problem))
     values = _values(data)
     calls = [call_of(call, f"register: {entry.name}", values) for call in entry.calls]
-    weights = weigh(command, calls, timeout_s=CALL_S, env=env, cwd=str(data))
-    return Weighed(entry, weights, digest, weights.failure)
+    weights = weigh(command, calls, timeout_s=CALL_TIMEOUT_S, env=env, cwd=str(data))
+    return WeighedServer(entry, weights, digest, weights.failure)
 
 
 def command_of(entry: Entry, cache: Path, data: Path) -> tuple[list[str], dict[str, str], str]:
@@ -126,8 +126,8 @@ def command_of(entry: Entry, cache: Path, data: Path) -> tuple[list[str], dict[s
         raise InstallError(f"needs {entry.needs}, which is not on the PATH")
     program, digest = install(entry, cache)
     values = _values(data)
-    command = [program, *(cast("str", filled(argument, values)) for argument in entry.arguments)]
-    return command, {key: cast("str", filled(value, values)) for key, value in entry.env.items()}, digest
+    command = [program, *(cast("str", fill_placeholders(argument, values)) for argument in entry.arguments)]
+    return command, {key: cast("str", fill_placeholders(value, values)) for key, value in entry.env.items()}, digest
 
 
 def _values(data: Path) -> dict[str, str]:
@@ -141,21 +141,23 @@ def install(entry: Entry, cache: Path) -> tuple[str, str]:
     """Install a server once; returns its program and the digest of its package. Raises `InstallError`."""
     key = hashlib.sha256(json.dumps([entry.package, entry.further_requirements]).encode()).hexdigest()[:8]
     folder = cache / f"{entry.name}-{key}"
-    done = folder / "installed.json"
-    if not done.exists():
+    record_path = folder / "installed.json"
+    if not record_path.exists():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         program, digest = _install_npm(entry, folder) if entry.ecosystem == "npm" else _install_pypi(entry, folder)
         if not Path(program).exists():
             raise InstallError(f"{entry.package} has no program {entry.program}")
-        done.write_text(json.dumps({"program": program, "digest": digest}), encoding="utf-8")
-    known = json.loads(done.read_text(encoding="utf-8"))
-    return known["program"], known["digest"]
+        record_path.write_text(json.dumps({"program": program, "digest": digest}), encoding="utf-8")
+    record = json.loads(record_path.read_text(encoding="utf-8"))
+    return record["program"], record["digest"]
 
 
 def _install_npm(entry: Entry, folder: Path) -> tuple[str, str]:
     options = ["--no-audit", "--no-fund", "--loglevel=error", "--ignore-scripts", f"--prefix={folder}"]
-    _run(["npm", "install", *options, entry.package, *entry.further_requirements], {"PUPPETEER_SKIP_DOWNLOAD": "1"})
+    _run_installer(
+        ["npm", "install", *options, entry.package, *entry.further_requirements], {"PUPPETEER_SKIP_DOWNLOAD": "1"}
+    )
     lock = json.loads((folder / "node_modules" / ".package-lock.json").read_text(encoding="utf-8"))
     name = entry.package.rpartition("@")[0]
     digest = lock["packages"][f"node_modules/{name}"].get("integrity", "")
@@ -163,28 +165,33 @@ def _install_npm(entry: Entry, folder: Path) -> tuple[str, str]:
 
 
 def _install_pypi(entry: Entry, folder: Path) -> tuple[str, str]:
-    _run([sys.executable, "-m", "venv", str(folder / "venv")])
+    _run_installer([sys.executable, "-m", "venv", str(folder / "venv")])
     report = folder / "report.json"
     pip = [str(folder / "venv" / "bin" / "python"), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-    _run([*pip, f"--report={report}", entry.package, *entry.further_requirements])
+    _run_installer([*pip, f"--report={report}", entry.package, *entry.further_requirements])
     name = entry.package.partition("==")[0].replace("_", "-").lower()
     installed = json.loads(report.read_text(encoding="utf-8"))["install"]
-    mine = [one for one in installed if one["metadata"]["name"].replace("_", "-").lower() == name]
-    hashes: Any = mine[0]["download_info"].get("archive_info", {}).get("hashes", {}) if mine else {}
+    matching = [package for package in installed if package["metadata"]["name"].replace("_", "-").lower() == name]
+    hashes: Any = matching[0]["download_info"].get("archive_info", {}).get("hashes", {}) if matching else {}
     return str(folder / "venv" / "bin" / entry.program), f"sha256:{hashes['sha256']}" if "sha256" in hashes else ""
 
 
-def _run(command: Sequence[str], env: Mapping[str, str] | None = None) -> None:
+def _run_installer(command: Sequence[str], env: Mapping[str, str] | None = None) -> None:
     if shutil.which(command[0]) is None:
         raise InstallError(f"{command[0]} is not installed here")
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=INSTALL_S, check=False, env={**os.environ, **(env or {})}
+        completed = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=INSTALL_TIMEOUT_S,
+            check=False,
+            env={**os.environ, **(env or {})},
         )
     except subprocess.TimeoutExpired:
-        raise InstallError(f"the installation took more than {INSTALL_S} s") from None
-    if done.returncode:
-        output = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+        raise InstallError(f"the installation took more than {INSTALL_TIMEOUT_S} s") from None
+    if completed.returncode:
+        output = [line.strip() for line in (completed.stderr or completed.stdout).splitlines() if line.strip()]
         raise InstallError(f"the installation failed: {one_line(' | '.join(output[-2:]), 240)}")
 
 
@@ -192,7 +199,10 @@ def _run(command: Sequence[str], env: Mapping[str, str] | None = None) -> None:
 
 
 def make_data(folder: Path, *, rows: int = 5000, nodes: int = 800, modules: int = 60, types: int = 120) -> Path:
-    """Make the files that servers read, with the same bytes each time, unless they exist; returns their folder."""
+    """Make the files that servers read, unless they exist, and return their folder.
+
+    The files have the same bytes each time.
+    """
     if (folder / "text.txt").exists():
         return folder
     shutil.rmtree(folder, ignore_errors=True)
@@ -220,16 +230,16 @@ def _orders(count: int) -> Iterator[tuple[object, ...]]:
     yield "id", "customer", "product", "quantity", "price", "status", "ordered_at", "note"
     for number in range(1, count + 1):
         status = dice.pick(("open", "paid", "shipped", "returned"))
-        day = f"2025-{dice.whole(1, 12):02}-{dice.whole(1, 28):02}"
-        product, note = f"product-{dice.whole(1, 120)}", dice.pick(("gift", "call first", "leave at the door", ""))
-        price = f"{dice.whole(100, 99999) / 100:.2f}"
-        yield number, f"customer-{dice.whole(1, 800):04}", product, dice.whole(1, 9), price, status, day, note
+        day = f"2025-{dice.integer(1, 12):02}-{dice.integer(1, 28):02}"
+        product, note = f"product-{dice.integer(1, 120)}", dice.pick(("gift", "call first", "leave at the door", ""))
+        price = f"{dice.integer(100, 99999) / 100:.2f}"
+        yield number, f"customer-{dice.integer(1, 800):04}", product, dice.integer(1, 9), price, status, day, note
 
 
 def _graph(nodes: int) -> Iterator[dict[str, Any]]:
     dice = Dice(SEED, "graph")
     for number in range(nodes):
-        facts = [f"observation {dice.whole(1, 9999)} about node {number}" for _ in range(3)]
+        facts = [f"observation {dice.integer(1, 9999)} about node {number}" for _ in range(3)]
         yield {
             "type": "entity",
             "name": f"node-{number}",
@@ -244,10 +254,10 @@ def _module(number: int) -> str:
     dice = Dice(SEED, "module", number)
     parts = [f'"""Module {number}."""\n']
     for function in range(30):
-        value = dice.whole(1, 99)
+        value = dice.integer(1, 99)
         parts.append(
             f"\n\ndef function_{function}(value: int) -> int:\n"
-            f'    """Adds {value}."""\n    if value > {dice.whole(1, 99)}:\n        return value + {value}\n'
+            f'    """Adds {value}."""\n    if value > {dice.integer(1, 99)}:\n        return value + {value}\n'
             "    return value\n"
         )
     return "".join(parts)
@@ -261,7 +271,7 @@ def _schema(count: int) -> str:
     return "type Query {\n  all: [Type0]\n}\n\n" + "\n".join(types)
 
 
-_PARTS = {
+_WORKBOOK_PARTS = {
     "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default '
     'Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" '
     'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/><Override '
@@ -287,14 +297,17 @@ def _write_workbook(rows: Sequence[Sequence[object]], path: Path) -> None:
         "<row>" + "".join(f'<c t="inlineStr"><is><t>{escape(str(value))}</t></is></c>' for value in row) + "</row>"
         for row in rows
     )
-    space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    namespace = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, part in {**_PARTS, "xl/worksheets/sheet1.xml": _sheet(space, cells, f"A1:H{len(rows)}")}.items():
+        for name, part in {
+            **_WORKBOOK_PARTS,
+            "xl/worksheets/sheet1.xml": _sheet(namespace, cells, f"A1:H{len(rows)}"),
+        }.items():
             file.writestr(zipfile.ZipInfo(name, (2025, 1, 1, 0, 0, 0)), f'<?xml version="1.0" encoding="UTF-8"?>{part}')
 
 
-def _sheet(space: str, cells: str, place: str) -> str:
-    return f'<worksheet xmlns="{space}"><dimension ref="{place}"/><sheetData>{cells}</sheetData></worksheet>'
+def _sheet(namespace: str, cells: str, cell_range: str) -> str:
+    return f'<worksheet xmlns="{namespace}"><dimension ref="{cell_range}"/><sheetData>{cells}</sheetData></worksheet>'
 
 
 def _make_repository(folder: Path) -> None:
@@ -303,37 +316,37 @@ def _make_repository(folder: Path) -> None:
         return
     repository = folder / "repo"
     shutil.copytree(folder / "code", repository)
-    when = "2025-01-01T00:00:00Z"
+    commit_date = "2025-01-01T00:00:00Z"
     env = {
         **os.environ,
-        "GIT_AUTHOR_DATE": when,
-        "GIT_COMMITTER_DATE": when,
+        "GIT_AUTHOR_DATE": commit_date,
+        "GIT_COMMITTER_DATE": commit_date,
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_CONFIG_SYSTEM": os.devnull,
     }
-    who = ["-c", "user.name=lro", "-c", "user.email=lro@example.org"]
-    for command in (["init", "-q", "-b", "main"], ["add", "."], [*who, "commit", "-q", "-m", "All modules"]):
+    author_options = ["-c", "user.name=lro", "-c", "user.email=lro@example.org"]
+    for command in (["init", "-q", "-b", "main"], ["add", "."], [*author_options, "commit", "-q", "-m", "All modules"]):
         subprocess.run(["git", "-C", str(repository), *command], check=True, env=env, capture_output=True)
 
 
 # --- the table
 
 
-def to_markdown(found: Sequence[Weighed]) -> str:
-    """The register as Markdown: a row for each call, and one for each server that was skipped."""
+def to_markdown(servers: Sequence[WeighedServer]) -> str:
+    """The register as Markdown. The table has a row for each call, and a row for each server that was skipped."""
     lines = [f"| {' | '.join(COLUMNS)} |", f"|{'---|' * len(COLUMNS)}"]
-    for one in found:
-        package, _, version = one.entry.package.replace("==", "@").rpartition("@")
-        name = f"{one.entry.ecosystem} {package}"
-        if one.weights is None or one.skipped:
-            lines.append(_line([name, version, *[""] * 11, f"skipped: {one.skipped}"]))
+    for server in servers:
+        package, _, version = server.entry.package.replace("==", "@").rpartition("@")
+        name = f"{server.entry.ecosystem} {package}"
+        if server.weights is None or server.skipped:
+            lines.append(_line([name, version, *[""] * 11, f"skipped: {server.skipped}"]))
             continue
-        for row in one.weights.rows:
+        for row in server.weights.rows:
             all_cells = cells(row)
-            cut = "" if row.weight is None else row.weight.cuts_itself
-            tool, tokens, _, _, size, twice, form, *rest = all_cells
-            lines.append(_line([name, version, tool, tokens, size, twice, form, cut, *rest, row.reason]))
-    digests = [f"- `{one.entry.package}`: `{one.digest}`" for one in found if one.digest]
+            cut_word = "" if row.weight is None else row.weight.cuts_itself
+            tool, tokens, _, _, size, duplicated, form, *rest = all_cells
+            lines.append(_line([name, version, tool, tokens, size, duplicated, form, cut_word, *rest, row.reason]))
+    digests = [f"- `{server.entry.package}`: `{server.digest}`" for server in servers if server.digest]
     return "\n".join(
         [*lines, "", *legend(COLUMNS), "", "Digests of the packages, as their registries state them:", "", *digests, ""]
     )
@@ -343,30 +356,30 @@ def _line(parts: Sequence[str]) -> str:
     return f"| {' | '.join(one_line(part, 160).replace('|', chr(92) + '|').replace('<', '&lt;') for part in parts)} |"
 
 
-def to_dict(found: Sequence[Weighed], cache: Path) -> dict[str, Any]:
+def to_dict(servers: Sequence[WeighedServer], cache: Path) -> dict[str, Any]:
     """The register as JSON, with ``{cache}`` in place of the cache's path."""
-    whole = {
+    report = {
         "format": FORMAT,
         "servers": [
             {
-                "name": one.entry.name,
-                "ecosystem": one.entry.ecosystem,
-                "package": one.entry.package,
-                "digest": one.digest,
-                "skipped": one.skipped,
-                "weights": None if one.weights is None else one.weights.to_dict(),
+                "name": server.entry.name,
+                "ecosystem": server.entry.ecosystem,
+                "package": server.entry.package,
+                "digest": server.digest,
+                "skipped": server.skipped,
+                "weights": None if server.weights is None else server.weights.to_dict(),
             }
-            for one in found
+            for server in servers
         ],
     }
-    return json.loads(json.dumps(whole).replace(str(cache), "{cache}"))
+    return json.loads(json.dumps(report).replace(str(cache), "{cache}"))
 
 
-def write(found: Sequence[Weighed], folder: Path, cache: Path) -> None:
+def write_register(servers: Sequence[WeighedServer], folder: Path, cache: Path) -> None:
     """Write register.md, register.json, and the report of each server that was weighed."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "register.md").write_text(to_markdown(found), encoding="utf-8")
-    (folder / "register.json").write_text(json.dumps(to_dict(found, cache), indent=1) + "\n", encoding="utf-8")
-    for one in found:
-        if one.weights is not None:
-            (folder / f"{one.entry.name}.json").write_text(to_json(one.weights), encoding="utf-8")
+    (folder / "register.md").write_text(to_markdown(servers), encoding="utf-8")
+    (folder / "register.json").write_text(json.dumps(to_dict(servers, cache), indent=1) + "\n", encoding="utf-8")
+    for server in servers:
+        if server.weights is not None:
+            (folder / f"{server.entry.name}.json").write_text(to_json(server.weights), encoding="utf-8")

@@ -16,7 +16,7 @@ from lro_conformance.report.sanitize import one_line
 from lro_conformance.version import version
 
 CLIENTS = ("claude-code", "codex", "deepagents")
-"""Clients that have a column; the pages and the JSON have all of `CEILINGS`."""
+"""Clients that have a column in tables. The HTML pages and the JSON have all clients of `CEILINGS`."""
 COLUMNS = (
     "tool",
     "tokens",
@@ -87,15 +87,15 @@ def sentence(weight: Weight) -> str:
 
 
 def cells(row: Row) -> tuple[str, ...]:
-    """The cells of a call in a table; only the tool's name if there is no weight."""
+    """The cells of a call in a table. If there is no weight, all cells but the tool's name are empty."""
     weight = row.weight
     if weight is None:
         return (row.tool, *[""] * (len(COLUMNS) - 1))
 
-    def shown(name: str) -> str:
-        one = weight.clients[name]
-        mark = "" if not one.is_cut else " (file)" if one.is_saved else " (cut)"
-        return f"{one.tokens:,}{mark}"
+    def client_cell(name: str) -> str:
+        part = weight.clients[name]
+        suffix = "" if not part.is_cut else " (file)" if part.is_saved else " (cut)"
+        return f"{part.tokens:,}{suffix}"
 
     descriptor = "inline" if weight.descriptor_tokens is None else f"{weight.descriptor_tokens:,}"
     query = "" if weight.query_tokens is None else f"{(weight.descriptor_tokens or 0) + weight.query_tokens:,}"
@@ -107,7 +107,7 @@ def cells(row: Row) -> tuple[str, ...]:
         f"{weight.reply_bytes:,}",
         "yes" if weight.duplication == "both" else "",
         weight.form,
-        *(shown(name) for name in CLIENTS),
+        *(client_cell(name) for name in CLIENTS),
         "itself" if weight.is_offloaded else descriptor,
         query,
     )
@@ -119,18 +119,24 @@ def text_lines(weights: Weights) -> Iterator[str]:
     weighed = [row for row in weights.rows if row.weight is not None]
     if weighed:
         table = [COLUMNS, *(tuple(map(one_line, cells(row))) for row in weighed)]
-        most = {"form": 60}
+        max_widths = {"form": 60}
         widths = [
-            min(most.get(name, 28), max(len(line[place]) for line in table)) for place, name in enumerate(COLUMNS)
+            min(max_widths.get(name, 28), max(len(line[column]) for line in table))
+            for column, name in enumerate(COLUMNS)
         ]
-        left = (0, 6)
+        left_aligned = (0, 6)
         for line in table:
             padded = [
-                one_line(cell, width).ljust(width) if place in left else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+                one_line(cell, width).ljust(width) if column in left_aligned else cell.rjust(width)
+                for column, (cell, width) in enumerate(zip(line, widths, strict=True))
             ]
             yield "  ".join(padded).rstrip()
-        yield from ("", *(f"  {name}: {text}" for name, text in explained(COLUMNS)), f"  {client_rules(CLIENTS)}", "")
+        yield from (
+            "",
+            *(f"  {name}: {text}" for name, text in legend_entries(COLUMNS)),
+            f"  {client_rules(CLIENTS)}",
+            "",
+        )
     for row in weights.rows:
         if row.reason:
             yield f"{one_line(row.tool, 60)}: {one_line(row.reason, 400)}"
@@ -146,7 +152,7 @@ def to_markdown(weights: Weights) -> str:
     return "\n".join(lines)
 
 
-def explained(columns: Sequence[str]) -> Iterator[tuple[str, str]]:
+def legend_entries(columns: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The entries of `LEGEND` for a table with these columns."""
     for name, text in LEGEND.items():
         if name.startswith("(") or set(name.split(", ")) & set(columns):
@@ -155,7 +161,7 @@ def explained(columns: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def legend(columns: Sequence[str]) -> list[str]:
     """Explanation of the columns of a table, as paragraphs of Markdown."""
-    return [" ".join(f"*{name}*: {text}." for name, text in explained(columns)), "", client_rules(CLIENTS)]
+    return [" ".join(f"*{name}*: {text}." for name, text in legend_entries(columns)), "", client_rules(CLIENTS)]
 
 
 def client_rules(names: Sequence[str]) -> str:
@@ -167,7 +173,7 @@ def client_rules(names: Sequence[str]) -> str:
 def to_html(weights: Weights) -> str:
     """The report as one HTML page."""
     rows: list[dict[str, Any]] = []
-    largest = max([row.weight.tokens["o200k"] for row in weights.rows if row.weight is not None], default=1)
+    largest_result = max([row.weight.tokens["o200k"] for row in weights.rows if row.weight is not None], default=1)
     for row in weights.rows:
         entry: dict[str, Any] = {
             "tool": one_line(row.tool, 100),
@@ -180,7 +186,12 @@ def to_html(weights: Weights) -> str:
         if row.weight is not None:
             entry["sentence"] = sentence(row.weight)
             entry["bars"] = [
-                {"name": name, "tokens": f"{tokens:,}", "bar": bar(tokens / max(1, largest), colour), "note": note}
+                {
+                    "name": name,
+                    "tokens": f"{tokens:,}",
+                    "bar": bar(tokens / max(1, largest_result), colour),
+                    "note": note,
+                }
                 for name, tokens, colour, note in _bars(row.weight)
             ]
         rows.append(entry)
@@ -198,15 +209,13 @@ def to_html(weights: Weights) -> str:
 
 def _bars(weight: Weight) -> Iterator[tuple[str, int, int, str]]:
     yield "the whole result", weight.tokens["o200k"], 0, "text and structured content"
-    for name, shown in weight.clients.items():
-        note = (
-            "whole" if not shown.is_cut else "preview; the rest is in a file" if shown.is_saved else "the rest is lost"
-        )
-        yield CEILINGS[name].title, shown.tokens, 1, note
+    for name, part in weight.clients.items():
+        note = "whole" if not part.is_cut else "preview; the rest is in a file" if part.is_saved else "the rest is lost"
+        yield CEILINGS[name].title, part.tokens, 1, note
     if weight.descriptor_tokens is not None:
         yield "LRO descriptor", weight.descriptor_tokens, 2, "the rest is in a file"
-        query = weight.query_tokens or 0
-        yield "LRO descriptor and a query", weight.descriptor_tokens + query, 2, f"{QUERY_RECORDS} records"
+        query_tokens = weight.query_tokens or 0
+        yield "LRO descriptor and a query", weight.descriptor_tokens + query_tokens, 2, f"{QUERY_RECORDS} records"
 
 
 def _cell(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Weighs a server: starts it, lists its tools, calls some of them, and weighs each result."""
+"""Weighs a server: starts the server, lists its tools, calls some of them, and weighs each result."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from lro_proxy.relay.output_schemas import widen_tools
 
 FORMAT = "lro-weights/1"
 MAX_REPLY_BYTES = 64 << 20
-GROWTH = 0.1
-"""Growth of a result above which `lro weigh --against` fails."""
+MAX_GROWTH = 0.1
+"""If a result has grown by a larger share than this, `lro weigh --against` fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Row:
 
     @property
     def key(self) -> str:
-        """Key that the same call has in another report."""
+        """Key by which the same call is found in another report."""
         return f"{self.tool} {compact(self.arguments)}"
 
 
@@ -46,7 +46,7 @@ class ToolList:
     tokens: int
     """Tokens of tools/list by o200k."""
     tokens_proxied: int
-    """Tokens of these tools with their output schemas as `lro proxy` widens them."""
+    """Tokens of tools/list after `lro proxy` has widened the output schemas."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +54,15 @@ class Weights:
     """The weights of a server."""
 
     server: str
-    """The name by which it introduces itself; empty if there is none."""
+    """The name by which the server introduces itself. Empty if it has none."""
     version: str
     command: tuple[str, ...]
     tools: ToolList | None
-    """None if it did not list its tools."""
+    """None if the server did not list its tools."""
     threshold: int
     rows: tuple[Row, ...]
     failure: str = ""
-    """Reason why nothing could be weighed; empty if there is none."""
+    """Reason why nothing could be weighed. Empty if calls were possible."""
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON (schemas/weights.schema.json)."""
@@ -96,9 +96,10 @@ def weigh(
     cwd: str | None = None,
     say: Callable[[str], object] = lambda text: None,
 ) -> Weights:
-    """Weigh the results of *calls*, by default of one call of each read-only tool that needs no arguments.
+    """Weigh the results of *calls*. The default is one call of each read-only tool that needs no arguments.
 
-    A call that fails, hangs or floods is a row with a reason; a server that gave no answer is started again.
+    If a call fails, gets no answer in time, or gets too large an answer, its row has a reason instead of a weight. If
+    the server gave no answer, it is started again before the next call.
     """
     limits = Limits(request_timeout_s=timeout_s, start_timeout_s=max(timeout_s, 60.0), max_line_bytes=MAX_REPLY_BYTES)
     reaper = Reaper()  # ends the server if this process is killed
@@ -113,46 +114,46 @@ def weigh(
 
     server, failure = start()
     try:
-        listed: list[dict[str, Any]] = []
+        tools: list[dict[str, Any]] = []
         if not failure:
-            listed, reply = server.list_tools()
+            tools, reply = server.list_tools()
             failure = "" if reply.ok else _reason(reply)
         info = server.server_info
-        whole = Weights(
+        weights = Weights(
             str(info.get("name", "")),
             str(info.get("version", "")),
             tuple(command),
-            None if failure else _tool_list(listed),
+            None if failure else _tool_list(tools),
             threshold,
             (),
         )
         if failure:
-            return replace(whole, failure=failure)
-        known = {str(tool.get("name")) for tool in listed}
+            return replace(weights, failure=failure)
+        tool_names = {str(tool.get("name")) for tool in tools}
         rows: list[Row] = []
-        usable = True
-        for call in read_only_calls(listed) if calls is None else calls:
-            reason = call.skipped or ("" if call.tool in known else f"the server lists no tool {call.tool}")
+        is_usable = True
+        for call in read_only_calls(tools) if calls is None else calls:
+            reason = call.skipped or ("" if call.tool in tool_names else f"the server lists no tool {call.tool}")
             if reason:
                 rows.append(Row(call.tool, call.arguments, call.title, None, reason))
                 continue
-            if not usable:
+            if not is_usable:
                 server.close()
-                server, broken = start()
-                usable = not broken
-                if broken:
-                    rows.append(Row(call.tool, call.arguments, call.title, None, broken))
+                server, start_failure = start()
+                is_usable = not start_failure
+                if start_failure:
+                    rows.append(Row(call.tool, call.arguments, call.title, None, start_failure))
                     continue
             say(one_line(f"{call.tool} {compact(call.arguments)}", 120))
-            row, usable = _row(server, call, threshold)
+            row, is_usable = _weigh_call(server, call, threshold)
             rows.append(row)
-        return replace(whole, rows=tuple(rows))
+        return replace(weights, rows=tuple(rows))
     finally:
         server.close()
         reaper.close()
 
 
-def _row(server: ServerProcess, call: ToolCall, threshold: int) -> tuple[Row, bool]:
+def _weigh_call(server: ServerProcess, call: ToolCall, threshold: int) -> tuple[Row, bool]:
     """The row of a call, and whether the server still answers."""
     earlier_requests = _requests_of(server)
     reply = server.call_tool(call.tool, call.arguments)
@@ -174,66 +175,72 @@ def _row(server: ServerProcess, call: ToolCall, threshold: int) -> tuple[Row, bo
 
 def _requests_of(server: ServerProcess) -> list[str]:
     """The requests that the server has sent to its client."""
-    return [a.detail.removesuffix(" was refused") for a in server.transcript.anomalies if a.kind == "server-request"]
+    return [
+        anomaly.detail.removesuffix(" was refused")
+        for anomaly in server.transcript.anomalies
+        if anomaly.kind == "server-request"
+    ]
 
 
 def _reason(reply: Reply) -> str:
     """Reason why a reply has no result; empty if it has one."""
     if reply.failure is not None:
-        last = reply.failure.stderr.strip().splitlines()[-1:] if reply.failure.kind == "exited" else []
-        return " ".join([reply.failure.detail, *(f"(stderr: {one_line(line.strip(), 200)})" for line in last)])
+        last_line = reply.failure.stderr.strip().splitlines()[-1:] if reply.failure.kind == "exited" else []
+        return " ".join([reply.failure.detail, *(f"(stderr: {one_line(line.strip(), 200)})" for line in last_line)])
     if reply.error is not None:
         return f"the server answered with an error: {as_object(reply.error).get('message', reply.error)}"
     return ""
 
 
-def _tool_list(listed: list[dict[str, Any]]) -> ToolList:
-    copied = cast("dict[str, Any]", {"tools": [dict(tool) for tool in listed]})
-    before = count(compact(copied))
-    widen_tools(copied)
-    return ToolList(len(listed), before, count(compact(copied)))
+def _tool_list(tools: list[dict[str, Any]]) -> ToolList:
+    tool_list = cast("dict[str, Any]", {"tools": [dict(tool) for tool in tools]})
+    tokens = count(compact(tool_list))
+    widen_tools(tool_list)
+    return ToolList(len(tools), tokens, count(compact(tool_list)))
 
 
 def earlier_tokens(report: Mapping[str, Any]) -> dict[str, int]:
-    """The tokens of each result in an earlier report, by `Row.key`. Raises `ValueError` if it cannot be read or has
-    none."""
+    """The tokens of each result in an earlier report, by `Row.key`.
+
+    Raises `ValueError` if the calls of the report cannot be read, or do not have any weight.
+    """
     try:
-        found = {
+        tokens_by_key = {
             f"{call['tool']} {compact(call['arguments'])}": call["weight"]["tokens"]["o200k"]
             for call in report["calls"]
             if call["weight"] is not None
         }
     except (KeyError, TypeError, RecursionError) as problem:
         raise ValueError(f"the calls of the report cannot be read ({type(problem).__name__}: {problem})") from None
-    for key, tokens in found.items():
+    for key, tokens in tokens_by_key.items():
         if type(tokens) is not int or tokens < 0:
             raise ValueError(f"{key}: expected a number of tokens, got {tokens!r}")
-    if not found:
+    if not tokens_by_key:
         failure = report.get("failure")
-        why = f" (that run failed: {failure})" if failure else ""
-        raise ValueError(f"has no weight to compare with: make another report with --json{why}")
-    return found
+        hint = f" (that run failed: {failure})" if failure else ""
+        raise ValueError(f"has no weight to compare with: make another report with --json{hint}")
+    return tokens_by_key
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class Comparison:
     """Comparison of new results with an earlier report."""
 
     worse: tuple[str, ...]
-    """A sentence for each result that is more than a tenth larger, or has no weight any more."""
+    """A sentence for each result that has grown by more than a tenth, or has no weight any more."""
     results: int
     """Number of results in the earlier report."""
     new: tuple[str, ...]
-    """Keys of results that the earlier report does not have, which are therefore not compared."""
+    """Keys of results that are not in the earlier report, and are therefore not compared."""
 
     def __str__(self) -> str:
         """A sentence on all results."""
-        same = self.results - len(self.worse)
+        accepted = self.results - len(self.worse)
         new = f"; not in it, and not compared: {', '.join(one_line(key, 60) for key in self.new)}" if self.new else ""
-        return f"{same} of {self.results} results have grown by no more than a tenth{new}"
+        return f"{accepted} of {self.results} results have grown by no more than a tenth{new}"
 
 
-def compared(now: Weights, earlier: Mapping[str, int]) -> Compared:
+def compare_weights(now: Weights, earlier: Mapping[str, int]) -> Comparison:
     """Compare new weights with the tokens of an earlier report (`earlier_tokens`)."""
     rows = {row.key: row for row in now.rows}
     worse: list[str] = []
@@ -242,9 +249,9 @@ def compared(now: Weights, earlier: Mapping[str, int]) -> Compared:
         if row is None or row.weight is None:
             reason = row.reason if row is not None else "this call was not made"
             worse.append(f"weighed before, not now: {call}: {reason}")
-        elif row.weight.tokens["o200k"] > (1 + GROWTH) * tokens:
+        elif row.weight.tokens["o200k"] > (1 + MAX_GROWTH) * tokens:
             worse.append(
                 f"grown by more than a tenth: {call}: {tokens:,} tokens before, {row.weight.tokens['o200k']:,} now"
             )
     new = tuple(key for key, row in rows.items() if row.weight is not None and key not in earlier)
-    return Compared(tuple(worse), len(earlier), new)
+    return Comparison(tuple(worse), len(earlier), new)
