@@ -9,12 +9,11 @@ sentences that only one record has.
 from __future__ import annotations
 
 import hashlib
-import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from lro_reference.writer import encode
 
@@ -195,8 +194,3 @@ def _record(dice: Dice, number: int, ticket: int, target: float) -> dict[str, An
         spare_characters -= len(sentence) + 1
     record["content"] = " ".join(parts)
     return record
-
-
-def parse_record(line: str | bytes) -> Record:
-    """The record of a line."""
-    return cast("Record", json.loads(line))
