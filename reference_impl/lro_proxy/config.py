@@ -1,4 +1,4 @@
-"""Reads the file that names several servers for one proxy: `mcpServers`, as in a client's configuration."""
+"""Reads a file that lists several servers for one proxy, under `mcpServers` as in a client's configuration."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any, cast
 from lro_reference.settings import SettingsError
 
 _VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)\}")
-_KEYS = ("mcpServers", "servers")
-"""Names of the section; VS Code uses the second."""
+_SECTION_NAMES = ("mcpServers", "servers")
+"""Possible names of the section with the servers; VS Code uses the second name."""
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[\t -~]*")
 
@@ -44,9 +44,9 @@ def read_servers(path: str, environ: Mapping[str, str]) -> tuple[Server, ...]:
         raise SettingsError(f"cannot read the servers' file {path}: {problem.strerror}") from None
     except ValueError as problem:
         raise SettingsError(f"{path} is not valid JSON: {problem}") from None
-    top = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
-    key = next((key for key in _KEYS if key in top), _KEYS[0])
-    section: Any = top.get(key)
+    root = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
+    key = next((key for key in _SECTION_NAMES if key in root), _SECTION_NAMES[0])
+    section: Any = root.get(key)
     if not isinstance(section, dict):
         raise SettingsError(f"{path} must have an object {key}, with a name and a command or url for each server")
     entries = cast("dict[str, Any]", section)
@@ -86,15 +86,16 @@ def _remote(name: str, fields: Mapping[str, Any], where: str, environ: Mapping[s
         raise SettingsError(f"{where}.url must be an address, not {fields['url']!r}")
     if not _has_texts(headers, dict):
         raise SettingsError(f"{where}.headers must be an object of strings")  # without the values, which may be secret
-    url = address(_filled(fields["url"], where, environ), f"{where}.url", fields["url"])
-    filled = {key: _filled(value, where, environ) for key, value in headers.items()}
+    url = address(_fill_in_variables(fields["url"], where, environ), f"{where}.url", fields["url"])
+    filled = {key: _fill_in_variables(value, where, environ) for key, value in headers.items()}
     return Server(name, url=url, headers=dict(header(key, filled[key], f"{where}.headers") for key in filled))
 
 
 def address(url: str, where: str, original: str) -> str:
-    """The address of a server over HTTP, checked. Raises `SettingsError`, whose message quotes *original*.
+    """The checked address of a server over HTTP. Raises `SettingsError`, whose message quotes *original*.
 
-    *original* is the address before variables were filled in, because their values may be secret.
+    *original* is the address before variables were filled in. The message does not quote *url*, which may contain their
+    secret values. *where* names the setting in the message.
     """
     import httpx2  # the import takes a tenth of a second
 
@@ -109,7 +110,7 @@ def address(url: str, where: str, original: str) -> str:
 
 
 def header(name: str, value: str, where: str) -> tuple[str, str]:
-    """A checked header. Raises `SettingsError`, whose message does not contain the value, as that may be a secret."""
+    """A checked header. Raises `SettingsError`, whose message does not contain the value, which may be a secret."""
     value = value.strip()
     if not _HEADER_NAME.fullmatch(name):
         raise SettingsError(f"{where}: the name of a header contains an invalid character")
@@ -118,7 +119,7 @@ def header(name: str, value: str, where: str) -> tuple[str, str]:
     return name, value
 
 
-def _filled(text: str, where: str, environ: Mapping[str, str]) -> str:
+def _fill_in_variables(text: str, where: str, environ: Mapping[str, str]) -> str:
     """The text with the values of the environment variables that it names. Raises `SettingsError`."""
     missing = next((name for name in _VARIABLE.findall(text) if name not in environ), None)
     if missing is not None:
@@ -127,7 +128,7 @@ def _filled(text: str, where: str, environ: Mapping[str, str]) -> str:
 
 
 def _has_texts(value: object, kind: type) -> bool:
-    """True if a value is a list or a dictionary, as *kind* says, and has nothing but texts as items or members."""
+    """True if a value is of the type *kind*, a list or a dictionary, and all of its items or members are texts."""
     if not isinstance(value, kind):
         return False
     texts = cast("dict[str, Any]", value).values() if isinstance(value, dict) else cast("list[Any]", value)

@@ -13,6 +13,7 @@ They lie outside -32768…-32000: since MCP 2026-07-28 no new codes may be chose
 for their own errors.
 """
 INTERNAL, NO_METHOD, INVALID_PARAMS = -32603, -32601, -32602
+"""Error codes that JSON-RPC defines."""
 Log = Callable[[str], None]
 """Writes a line for operators, about events that the client does not see."""
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ESTIMATES = {"scripts": script_aware_estimate, "characters": characters_estimate}
 """Token estimates by name."""
-_BARE = re.compile(r"[-+0-9.eE]+|true|false|null")
+_JSON_LITERAL = re.compile(r"[-+0-9.eE]+|true|false|null")
 """A text that may be a number or a literal in JSON."""
 
 
@@ -33,13 +33,16 @@ class ProxyOptions:
     servers: tuple[Server, ...]
     """At least one; there can be several only if they come from a file with `mcpServers`."""
     settings: Settings
-    several: bool = False
-    """True if the servers come from a file with `mcpServers`, even if that names only one."""
+    has_servers_file: bool = False
+    """True if the servers come from a file with `mcpServers`, even if the file names only one server."""
     thresholds: tuple[tuple[str, int | None], ...] = ()
-    """Thresholds by glob of the tool's name; None: never offloaded. The longest matching glob wins."""
+    """Thresholds in tokens, each with a glob for the names of the tools to which it applies.
+
+    If several globs match, the longest one counts. None as the threshold means that results are never offloaded.
+    """
     estimator: str = "scripts"
     request_timeout_s: float = 600
-    """Time without an answer or progress after which a request fails; 0: never."""
+    """Time without an answer or progress after which a request fails. If it is 0, requests never time out."""
     max_line_mb: int = 128
     """Size of the longest message, in MiB."""
     families: tuple[str, ...] = ()
@@ -53,39 +56,43 @@ class ProxyOptions:
     """True if this run writes to a private folder, which the settings name."""
     masks: Masks | None = None
     """Secrets that are redacted in all messages of servers."""
-    record: str | None = None
-    """Path of the record for `lro gain`; None: no record is kept."""
+    record_path: str | None = None
+    """Path of the record for `lro gain`; None if no record is kept."""
 
     def threshold_of(self, tool: str, declared: int | None = None) -> int | None:
-        """The threshold of a tool in tokens; None: its results are never offloaded.
+        """The threshold of a tool in tokens, or None if the tool's results are never offloaded.
 
-        *declared* is the threshold that the tool's server declares. It replaces the general threshold, but not that of
-        a matching glob.
+        *declared* is the threshold that the tool's server declares. It replaces the general threshold, but not the
+        threshold of a matching glob.
         """
         if not self.settings.enabled:
             return None
         matching = [(len(glob), tokens) for glob, tokens in self.thresholds if fnmatch.fnmatchcase(tool, glob)]
         if matching:
-            return max(matching, key=lambda found: found[0])[1]
+            return max(matching, key=lambda match: match[0])[1]
         return self.settings.threshold_tokens if declared is None else declared
 
 
 def load(argv: Sequence[str], environ: Mapping[str, str]) -> ProxyOptions:
-    """Parse the arguments. Raises `SettingsError`, and `SystemExit` as argparse does."""
+    """Parse the arguments. Raises `SettingsError` if they are invalid, and `SystemExit` where argparse does."""
     flags = _parser().parse_args(list(argv))
     command = flags.command[1:] if flags.command[:1] == ["--"] else flags.command
-    several = bool(flags.config) and flags.config.endswith(".json")
-    ways = [("a command after --", bool(command)), ("--url", bool(flags.url)), ("the servers' file", several)]
-    given = [way for way, chosen in ways if chosen]
-    if len(given) != 1:
+    has_servers_file = bool(flags.config) and flags.config.endswith(".json")
+    sources = [
+        ("a command after --", bool(command)),
+        ("--url", bool(flags.url)),
+        ("the servers' file", has_servers_file),
+    ]
+    given_sources = [source for source, chosen in sources if chosen]
+    if len(given_sources) != 1:
         raise SettingsError(
-            f"give only one of {', '.join(given[:-1])} and {given[-1]}"
-            if given
+            f"give only one of {', '.join(given_sources[:-1])} and {given_sources[-1]}"
+            if given_sources
             else "no server is named: give its command after --, or its address as --url"
         )
     if flags.header and not flags.url:
         raise SettingsError("--header needs --url")
-    if several:
+    if has_servers_file:
         servers, flags.config = read_servers(flags.config, environ), None
     elif flags.url:
         servers = (Server("", url=address(flags.url, "--url", flags.url), headers=dict(map(_header, flags.header))),)
@@ -100,8 +107,8 @@ def load(argv: Sequence[str], environ: Mapping[str, str]) -> ProxyOptions:
     settings = resolve(flags, environ)
     return ProxyOptions(
         servers=servers,
-        several=several,
-        settings=run_folder.own(settings) if flags.private_folder else settings,
+        has_servers_file=has_servers_file,
+        settings=run_folder.with_run_folder(settings) if flags.private_folder else settings,
         thresholds=tuple(_threshold(text) for text in flags.tool_threshold),
         estimator=flags.estimator,
         request_timeout_s=flags.request_timeout_s,
@@ -112,12 +119,12 @@ def load(argv: Sequence[str], environ: Mapping[str, str]) -> ProxyOptions:
         links=flags.links,
         private_folder=flags.private_folder,
         masks=_masks(servers, environ) if flags.mask_secrets else None,
-        record=None if flags.no_record else ledger.path_of(environ),
+        record_path=None if flags.no_record else ledger.record_path(environ),
     )
 
 
 def server_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment for servers: without the proxy's settings, and with the servers' own offloading disabled."""
+    """The environment for servers. It lacks the proxy's settings, and disables offloading by the servers themselves."""
     kept = {name: value for name, value in environ.items() if not name.startswith(ENVIRONMENT_PREFIX)}
     return kept | {f"{ENVIRONMENT_PREFIX}ENABLED": "false"}
 
@@ -125,12 +132,12 @@ def server_environment(environ: Mapping[str, str]) -> dict[str, str]:
 def _masks(servers: Sequence[Server], environ: Mapping[str, str]) -> Masks:
     from lro_spec.redaction import Masks
 
-    known = dict(environ)
+    values_by_name = dict(environ)
     for server in servers:
-        known |= server.env
-        known |= {name: value.rpartition(" ")[2] for name, value in server.headers.items()}  # without "Bearer"
+        values_by_name |= server.env
+        values_by_name |= {name: value.rpartition(" ")[2] for name, value in server.headers.items()}  # without "Bearer"
     # A value that looks like a JSON number or literal is not masked: the mask would make the message invalid JSON.
-    return Masks({name: value for name, value in known.items() if not _BARE.fullmatch(value.strip())})
+    return Masks({name: value for name, value in values_by_name.items() if not _JSON_LITERAL.fullmatch(value.strip())})
 
 
 def _header(text: str) -> tuple[str, str]:

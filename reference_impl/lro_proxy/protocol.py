@@ -1,4 +1,8 @@
-"""Differences between MCP versions. Since 2026-07-28 each request states its version and the client's capabilities."""
+"""Differences between MCP versions.
+
+Since version 2026-07-28 each request states its version and the client's capabilities. Messages of that version or a
+later one are called modern.
+"""
 
 from __future__ import annotations
 
@@ -10,33 +14,36 @@ from lro_reference import delegation
 
 _META_PREFIX = "io.modelcontextprotocol/"
 _CAPABILITIES = f"{_META_PREFIX}clientCapabilities"
-OPENINGS = frozenset(("initialize", "server/discover"))
+OPENING_METHODS = frozenset(("initialize", "server/discover"))
 """Methods whose results state the server's capabilities."""
-TOOL_RESULTS = frozenset(("tools/call", "tasks/result", "tasks/get"))
+TOOL_RESULT_METHODS = frozenset(("tools/call", "tasks/result", "tasks/get"))
 """Methods whose results may contain the result of a tool."""
 
 
 def announce_proxy(message: Message, line: bytes | bytearray) -> bytes | bytearray:
     """Announce the proxy among the client's capabilities in a request, and return the new line.
 
-    It is announced in `initialize` and, since 2026-07-28, in requests of the methods in `TOOL_RESULTS`, if these state
-    capabilities. The line of any other message is returned unchanged.
+    It is announced in `initialize`. Since 2026-07-28 it is also announced in requests of the methods in
+    `TOOL_RESULT_METHODS`, provided that they state capabilities. The line of any other message is returned unchanged.
     """
     method = message.get("method")
-    modern = method in TOOL_RESULTS and isinstance(_meta(message).get(_CAPABILITIES), dict)
+    modern = method in TOOL_RESULT_METHODS and isinstance(_meta(message).get(_CAPABILITIES), dict)
     if method != "initialize" and not modern:
         return line
-    exact = parse_lossless(line)
-    params = exact.get("params")
+    lossless_message = parse_lossless(line)
+    params = lossless_message.get("params")
     if not isinstance(params, dict):
         return line
     params = cast("Message", params)
     delegation.announce(params["_meta"] if modern else params, _CAPABILITIES if modern else "capabilities")
-    return serialise(exact)
+    return serialise(lossless_message)
 
 
 def client_name(message: Message) -> str:
-    """The client's name, which `initialize` and, since 2026-07-28, every request states; empty if there is none."""
+    """The client's name, or an empty text if the message does not state it.
+
+    It is stated by `initialize` and, since 2026-07-28, by every request.
+    """
     params = members(message.get("params"))
     info = params.get("clientInfo", _meta(message).get(f"{_META_PREFIX}clientInfo"))
     name = members(info).get("name")
@@ -44,14 +51,14 @@ def client_name(message: Message) -> str:
 
 
 def is_announced(message: Message) -> bool:
-    """True if a request says that a proxy nearer to the client offloads."""
+    """True if a request says that another proxy, which is nearer to the client, offloads results."""
     params = members(message.get("params"))
     modern = members(_meta(message).get(_CAPABILITIES))
     return any(map(delegation.states_proxy, (members(params.get("capabilities")), modern)))
 
 
 def message_version(message: Message) -> str | None:
-    """The protocol version in the ``_meta`` of a message, where requests have it since 2026-07-28; otherwise None."""
+    """The protocol version in the ``_meta`` of a message, or None if it is absent, as it is before 2026-07-28."""
     version = _meta(message).get(f"{_META_PREFIX}protocolVersion")
     return version if isinstance(version, str) else None
 
@@ -59,13 +66,13 @@ def message_version(message: Message) -> str | None:
 def envelope(message: Message) -> Message:
     """The parameters that every request must have since 2026-07-28, copied from a message of the client.
 
-    They are the members of ``_meta`` that MCP defines; before 2026-07-28 this ``_meta`` is empty.
+    They are the members of ``_meta`` that MCP defines. Before 2026-07-28 the returned ``_meta`` is empty.
     """
     return {"_meta": {key: value for key, value in _meta(message).items() if key.startswith(_META_PREFIX)}}
 
 
 def supports_sampling(message: Message) -> bool:
-    """True if a message since 2026-07-28 states that the client supports sampling."""
+    """True if a modern message states that the client supports sampling."""
     return "sampling" in members(_meta(message).get(_CAPABILITIES))
 
 

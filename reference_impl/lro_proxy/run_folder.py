@@ -18,19 +18,19 @@ _PREFIX = "lro-run-"
 _NAME = re.compile(rf"{_PREFIX}[0-9A-HJKMNP-TV-Z]{{26}}")
 
 
-def own(settings: Settings) -> Settings:
-    """The settings of this run, whose files go to a folder of their own within the output folder.
+def with_run_folder(settings: Settings) -> Settings:
+    """The settings, changed so that the files of this run go to a new folder within the output folder.
 
-    The first file creates that folder.
+    The new folder is created when the first file is written.
     """
     folder = os.path.join(settings.folder, _PREFIX + ulid_at(datetime.now(UTC)))
     return replace(settings, output_dir=folder)
 
 
-def clean_others(folder: str, clean: Callable[[str], object]) -> None:
-    """Clean the folders of other runs next to *folder*, and remove those that are empty and were not changed lately.
+def clean_other_runs(folder: str, clean: Callable[[str], object]) -> None:
+    """Clean the folders of other runs next to *folder*.
 
-    An `OSError` is ignored.
+    A folder that is empty and was not changed recently is removed. An `OSError` is ignored.
     """
     parent = os.path.dirname(folder)
     with contextlib.suppress(OSError):
@@ -38,12 +38,12 @@ def clean_others(folder: str, clean: Callable[[str], object]) -> None:
             if _NAME.fullmatch(entry.name) and entry.path != folder and entry.is_dir(follow_symlinks=False):
                 clean(entry.path)
                 with contextlib.suppress(OSError):
-                    # A run that has just started may be about to write to it.
+                    # If the folder is younger, a run that has just started may be about to write to it.
                     if time.time() - entry.stat(follow_symlinks=False).st_mtime >= STALE_AFTER_S:
                         os.rmdir(entry.path)
 
 
-def leave(folder: str) -> None:
-    """Remove the folder of a run that ends, unless it contains files."""
+def remove_if_empty(folder: str) -> None:
+    """Remove the folder of a run that is ending, unless the folder contains files."""
     with contextlib.suppress(OSError):
         os.rmdir(folder)

@@ -1,4 +1,4 @@
-"""`lro serve`: the memory server, with the families of further tools that ``--tools`` names."""
+"""`lro serve`: the memory server of `lro_reference`, with the further families of tools selected by ``--tools``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the server until its client leaves; returns the exit code (2: a setting or the data folder is wrong)."""
+    """Run the server until its client leaves; returns the exit code (2: a setting or the data folder is invalid)."""
     parser = build_parser()
     add_flag(parser)
     flags = parser.parse_args(sys.argv[1:] if argv is None else argv)

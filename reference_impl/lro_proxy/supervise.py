@@ -1,4 +1,4 @@
-"""Starts the servers behind the proxy, connects them to the client, and ends them when it leaves or a signal comes."""
+"""Starts the servers behind the proxy, connects them to the client, and ends them on a signal or when it leaves."""
 
 from __future__ import annotations
 
@@ -33,18 +33,22 @@ if TYPE_CHECKING:
     from lro_spec.messages import OffloadResponse
 
 _LAST_BYTES_S = 0.5
-"""Time without any message after which no further one is expected, if no answer is pending or the server has ended.
+"""Time without any message after which no further message is expected.
 
-It is also the time that the client has to read the last errors.
+It applies if no answer is pending, or if the server has ended. It is also the time that the client has to read the last
+errors.
 """
 _QUIET_S = 10
-"""Time without any message after which pending answers are given up, once the client has closed its side."""
+"""Time without any message after which the proxy gives up pending answers, if the client has closed its side."""
 _GRACE_S = 30
-"""Maximum time for pending answers after the client has closed its side: of the proxy's own tools, then of servers."""
+"""Maximum time for pending answers of the proxy's own tools after the client has closed its side.
+
+Afterwards, pending answers of servers get the same time again.
+"""
 
 
 def start(options: ProxyOptions, environ: Mapping[str, str]) -> dict[str, Upstream]:
-    """Start the servers; returns those that could be started, by name, and logs the others."""
+    """Start the servers. Returns the servers that could be started, by name, and logs the failures."""
     started: dict[str, Upstream] = {}
     for server in options.servers:
         try:
@@ -57,12 +61,12 @@ def start(options: ProxyOptions, environ: Mapping[str, str]) -> dict[str, Upstre
 def run(options: ProxyOptions, started: Mapping[str, Upstream]) -> None:
     """Relay between the client and the started servers until the client leaves; then end the servers."""
     upstreams = list(started.values())
-    stops: ErrorAnswers = []
-    ledger = Ledger(options.record)
-    shut_down_on_signals(upstreams, options, stops, ledger)
+    stop_functions: StopFunctions = []
+    ledger = Ledger(options.record_path)
+    shut_down_on_signals(upstreams, options, stop_functions, ledger)
     gc.freeze()
     try:
-        _relay(options, started, stops, ledger)
+        _relay(options, started, stop_functions, ledger)
         _report(ledger)
     finally:
         _shut_down(upstreams, options)
@@ -90,7 +94,9 @@ def _report(ledger: Ledger) -> None:
         log(sums)
 
 
-def _relay(options: ProxyOptions, started: Mapping[str, Upstream], stops: ErrorAnswers, ledger: Ledger) -> None:
+def _relay(
+    options: ProxyOptions, started: Mapping[str, Upstream], stop_functions: StopFunctions, ledger: Ledger
+) -> None:
     """Serve the client until it closes its side; then wait for pending answers."""
     malloc.retain_freed_memory()
     client = LineWriter(1)
@@ -111,13 +117,13 @@ def _relay(options: ProxyOptions, started: Mapping[str, Upstream], stops: ErrorA
     )
     tools = None if toolbox is None else _tools(options, toolbox, client)
     if tools is not None:
-        tools.count = ledger.read_back
-        stops.append(tools.stop)
+        tools.count_answer = ledger.count_read_back
+        stop_functions.append(tools.stop)
     stopped = threading.Event()
-    wiring = Wiring(options, interceptor, stopped, stops, ledger)
-    connections = (_serve_several if options.several else _serve_one)(wiring, started, client, tools)
+    wiring = Wiring(options, interceptor, stopped, stop_functions, ledger)
+    connections = (_serve_several if options.has_servers_file else _serve_one)(wiring, started, client, tools)
     if tools is not None:
-        tools.settle(_GRACE_S)
+        tools.wait_for_calls(_GRACE_S)
     _drain(connections)
     stopped.set()
     if toolbox is not None:
@@ -126,26 +132,27 @@ def _relay(options: ProxyOptions, started: Mapping[str, Upstream], stops: ErrorA
 
 Connections = list[tuple[threading.Thread, Relay, Upstream]]
 """For each server: the thread that forwards its answers, its relay, and its upstream."""
-ErrorAnswers = list[Callable[[str], None]]
-"""Functions that answer all pending requests with an error, whose text is their argument."""
+StopFunctions = list[Callable[[str], None]]
+"""Functions that answer all pending requests with an error. Their argument is the text of the error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """Objects that the connections to all servers share."""
+    """Objects that are shared by the connections to all servers."""
 
     options: ProxyOptions
     interceptor: Interceptor
     stopped: threading.Event
-    stops: ErrorAnswers
+    stop_functions: StopFunctions
     ledger: Ledger
 
     def listen(
         self, upstream: Upstream, client: Writer, tools: ProxyTools | None, connections: Connections, *, cleans: bool
     ) -> Relay:
-        """Start forwarding the answers of a server; adds it to *connections* and returns its relay.
+        """Start forwarding the answers of a server. Adds the server to *connections* and returns its relay.
 
-        If *cleans*, the server's housekeeping also deletes expired files; one server of a run does that for all.
+        If *cleans* is set, the housekeeping thread of this server also deletes expired files. It is set for only one
+        server of a run, because the files of all servers are in one folder.
         """
         options = self.options
         requests = PendingRequests(options.request_timeout_s)
@@ -158,21 +165,21 @@ class Wiring:
             options.settings.enabled,
         )
         relay = Relay(relay_options, requests, self.interceptor, client, log, tools)
-        self.stops.append(relay.stop)
-        answers = threading.Thread(
+        self.stop_functions.append(relay.stop)
+        answers_thread = threading.Thread(
             target=_forward_answers, args=(relay, requests, upstream), name="answers", daemon=True
         )
-        answers.start()
+        answers_thread.start()
         arguments = (self.clean if cleans else None, options.settings, relay, requests, upstream, self.stopped)
         threading.Thread(target=_housekeep, args=arguments, name="keeper", daemon=True).start()
-        connections.append((answers, relay, upstream))
+        connections.append((answers_thread, relay, upstream))
         return relay
 
     def clean(self) -> None:
         """Delete expired files, including those of earlier runs."""
         self.interceptor.clean()
         if self.options.private_folder:
-            run_folder.clean_others(self.options.settings.folder, self.interceptor.clean)
+            run_folder.clean_other_runs(self.options.settings.folder, self.interceptor.clean)
 
 
 def _serve_one(
@@ -215,7 +222,11 @@ def _toolbox(options: ProxyOptions) -> Toolbox | None:
     from lro_proxy.tools.toolbox import Toolbox
 
     return Toolbox(
-        options.families, options.settings, prefix=options.tool_prefix, remembers=options.links, form=options.descriptor
+        options.families,
+        options.settings,
+        prefix=options.tool_prefix,
+        remembers_all=options.links,
+        form=options.descriptor,
     )
 
 
@@ -224,50 +235,52 @@ def _drain(connections: Connections) -> None:
 
     Answers that do not come in time are replaced by errors.
     """
-    until = time.monotonic() + _GRACE_S
-    for answers, relay, upstream in connections:
+    deadline = time.monotonic() + _GRACE_S
+    for answers_thread, relay, upstream in connections:
         quiet_since = time.monotonic()
-        late = "had not answered when the client stopped reading"
-        while answers.is_alive() and _client_reads():
-            if time.monotonic() >= until:
-                late = f"has not answered within {_GRACE_S} s after the client had left"
+        failure = "had not answered when the client stopped reading"
+        while answers_thread.is_alive() and _client_reads():
+            if time.monotonic() >= deadline:
+                failure = f"has not answered within {_GRACE_S} s after the client had left"
                 break
-            answers.join(0.02)
+            answers_thread.join(0.02)
             if _in_transit(relay, upstream):
                 quiet_since = time.monotonic()
             patience_s = _QUIET_S if relay.has_pending and upstream.exit_code() is None else _LAST_BYTES_S
             if time.monotonic() - quiet_since > patience_s:
-                late = f"has sent nothing for {_QUIET_S} s after the client had left"
+                failure = f"has sent nothing for {_QUIET_S} s after the client had left"
                 break
         if relay.has_pending:
-            why = f"the server {upstream.name} {late if upstream.exit_code() is None else upstream.describe_end()}"
-            failing = threading.Thread(target=relay.upstream_ended, args=(why,), daemon=True)
-            failing.start()
-            failing.join(_LAST_BYTES_S)  # blocks if the client does not read
+            reason = (
+                f"the server {upstream.name} {failure if upstream.exit_code() is None else upstream.describe_end()}"
+            )
+            error_thread = threading.Thread(target=relay.upstream_ended, args=(reason,), daemon=True)
+            error_thread.start()
+            error_thread.join(_LAST_BYTES_S)  # blocks if the client does not read
 
 
 def _in_transit(relay: Relay, upstream: Upstream) -> bool:
     """True while a message of a server is in its pipe, or waits for a client that reads slowly.
 
-    Waiting for the end of the pipe would not do: children of a server that has ended may keep it open.
+    The pipe may stay open after the server has ended, because children of the server may still hold it.
     """
     return relay.busy or bool(select.select([upstream.stdout], [], [], 0)[0])
 
 
 def _client_reads() -> bool:
     """True while the client may still read."""
-    watch = select.poll()
-    watch.register(1, 0)  # poll reports errors even if no events are requested
-    return not watch.poll(0)
+    poller = select.poll()
+    poller.register(1, 0)  # poll reports errors even if no events are requested
+    return not poller.poll(0)
 
 
 def _end(upstreams: Sequence[Upstream], *, patient: bool = True) -> None:
     """End all servers concurrently."""
-    ending = [threading.Thread(target=one.end, kwargs={"patient": patient}) for one in upstreams[1:]]
-    for thread in ending:
+    threads = [threading.Thread(target=upstream.end, kwargs={"patient": patient}) for upstream in upstreams[1:]]
+    for thread in threads:
         thread.start()
     upstreams[0].end(patient=patient)
-    for thread in ending:
+    for thread in threads:
         thread.join()
 
 
@@ -306,15 +319,16 @@ def _housekeep(
 def _shut_down(upstreams: Sequence[Upstream], options: ProxyOptions, *, patient: bool = True) -> None:
     _end(upstreams, patient=patient)
     if options.private_folder:
-        run_folder.leave(options.settings.folder)
+        run_folder.remove_if_empty(options.settings.folder)
 
 
 def shut_down_on_signals(
-    upstreams: Sequence[Upstream], options: ProxyOptions, stops: ErrorAnswers, ledger: Ledger
+    upstreams: Sequence[Upstream], options: ProxyOptions, stop_functions: StopFunctions, ledger: Ledger
 ) -> None:
     """From now on, end the servers and exit on SIGTERM, SIGINT and SIGHUP, whatever the main thread is doing then.
 
-    Before that, pending requests are answered with an error. The exit code is that of a shell: 128 + the signal.
+    Before the servers are ended, pending requests are answered with an error. The exit code is 128 + the number of the
+    signal, as in a shell.
     """
     read_end, write_end = os.pipe()
     os.set_blocking(write_end, False)
@@ -326,11 +340,11 @@ def shut_down_on_signals(
         answering.start()
         answering.join(_LAST_BYTES_S)  # blocks if the client does not read
         _shut_down(upstreams, options, patient=False)
-        writer.abandon()  # files begun in the meantime
+        writer.abandon()  # also abandons files that were begun in the meantime
         os._exit(128 + number)
 
     def answer_pending(number: int) -> None:
-        for stop in list(stops):
+        for stop in list(stop_functions):
             stop(f"was ended by {signal.Signals(number).name}")
         _report(ledger)
 

@@ -101,7 +101,7 @@ def test_the_bundle_and_the_plugin_start_the_proxy(tmp_path: Path) -> None:
         given = [re.sub(r"\$\{user_config.threshold_tokens\}", "6400", word) for word in words]
         given = [str(tmp_path / "mcp.json") if word.startswith("${") else word for word in given]
         options = load(given[given.index("proxy") + 1 :], {})
-        assert (options.several, options.families) == (True, ("extract",))
+        assert (options.has_servers_file, options.families) == (True, ("extract",))
 
 
 def test_what_is_made_has_an_owner(made: Path) -> None:

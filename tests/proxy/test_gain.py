@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from lro_proxy.gain import command
 from lro_proxy.gain.accounts import CEILINGS, NO_CEILING, Account, Accounts, Ceiling, Entry, ceiling_of
-from lro_proxy.gain.ledger import Ledger, path_of
+from lro_proxy.gain.ledger import Ledger, record_path
 from tests.support.proxying import Client, proxy
 
 LARGE = json.dumps({"content": [{"type": "text", "text": "word number one\n" * 2000}]})  # 8,000 tokens
@@ -158,16 +158,16 @@ def test_no_record_costs_no_answer(tmp_path: Path, how: str) -> None:
 
 def test_the_record_is_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert path_of({}) == str(tmp_path / ".local/state/lro/gain.jsonl")
-    assert path_of({"XDG_STATE_HOME": "relative"}) == path_of({})
-    assert path_of({"XDG_STATE_HOME": "/var/s"}) == "/var/s/lro/gain.jsonl"
-    assert path_of({"LRO_GAIN": "/x"}) == "/x"
-    assert path_of({"LRO_GAIN": "off"}) is None
+    assert record_path({}) == str(tmp_path / ".local/state/lro/gain.jsonl")
+    assert record_path({"XDG_STATE_HOME": "relative"}) == record_path({})
+    assert record_path({"XDG_STATE_HOME": "/var/s"}) == "/var/s/lro/gain.jsonl"
+    assert record_path({"LRO_GAIN": "/x"}) == "/x"
+    assert record_path({"LRO_GAIN": "off"}) is None
 
 
 def test_a_link_in_the_place_of_the_record_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "gain").symlink_to(tmp_path / "elsewhere")
-    Ledger(str(tmp_path / "gain")).result("t", {}, 5)
+    Ledger(str(tmp_path / "gain")).count_result("t", {}, 5)
     assert not (tmp_path / "elsewhere").exists()
 
 
@@ -179,11 +179,11 @@ def test_gain_prints_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     ledger = Ledger(str(record))
     ledger.client = "claude-code"
     ledger.note_file("/a", 9000)
-    ledger.result("read_text_file", {}, 700)
+    ledger.count_result("read_text_file", {}, 700)
     ledger.note_file("/b", 800)
-    ledger.result("list_directory", {}, 900)
-    ledger.result("read_text_file", {}, 40)
-    ledger.read_back({"file_path": "/a"}, ["x" * 400])
+    ledger.count_result("list_directory", {}, 900)
+    ledger.count_result("read_text_file", {}, 40)
+    ledger.count_read_back({"file_path": "/a"}, ["x" * 400])
     ledger.count_listing(56)
     with record.open("ab") as file:
         file.write(b'{"kind": "call", "tokens": "x"}\n[]\n{"kind"')

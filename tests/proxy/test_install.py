@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from lro_proxy.__main__ import main
 from lro_proxy.install import jsonc
 from lro_proxy.install.clients import clients
-from lro_proxy.install.command import _name
+from lro_proxy.install.command import _server_name
 from lro_proxy.install.document import Document, Json, Toml
 from lro_proxy.install.edits import add, undo, wrap
 from tests.support.proxying import SCRIPTED, started
@@ -155,15 +155,15 @@ def test_a_server_is_added_where_there_is_no_file(client: str, home: Path) -> No
     assert main(["--install", client, "--", *command]) == 0
     (path,) = (one for one in home.rglob("*") if one.is_file() and ".local" not in one.parts)
     known = clients({})[client]
-    section = known.document.load(path.read_text())[known.section]
+    section = known.document_class.load(path.read_text())[known.section]
     words = [*LRO[1:], *known.options, "--", *command]
-    assert section == {"filesystem": {**known.entry, "command": LRO[0], "args": words}}
+    assert section == {"filesystem": {**known.entry_members, "command": LRO[0], "args": words}}
     text = path.read_text()
     for again in ((), ("--", *command)):
         assert main(["--install", client, *again]) == 0
         assert path.read_text() == text
     assert main(["--install", client, "--server", "more", "--", "other"]) == 0
-    assert list(known.document.load(path.read_text())[known.section]) == ["filesystem", "more"]
+    assert list(known.document_class.load(path.read_text())[known.section]) == ["filesystem", "more"]
     assert main(["--install", client, "--undo"]) == 0
     assert [one for one in home.rglob("*") if one.is_file()] == []
 
@@ -297,7 +297,7 @@ def test_an_installed_server_answers(home: Path) -> None:
     ],
 )
 def test_a_server_is_named_after_its_package(command: list[str], name: str) -> None:
-    assert _name(command) == name
+    assert _server_name(command) == name
 
 
 # --- any configuration

@@ -1,6 +1,7 @@
 """Arithmetic of savings: a result counts for no more than the client would have shown, and every cost is subtracted.
 
-A saving is negative where a descriptor, with all that was read back, costs more than the client would have shown.
+The costs of an offloaded result are its descriptor and everything that is later read back from its file. If they exceed
+what the client would have shown of the result, the saving is negative.
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ class Entry:
     """Tokens that the client received; for a list of tools, only those that the proxy added."""
     offloaded: bool = False
     tool: str = ""
-    """The tool; for what was read from a file, the tool whose result the file holds, or ``(files)`` if that tool is not
-    known. Empty for a list of tools."""
+    """The tool that was called; empty for a list of tools.
+
+    If an offloaded file was read, it is the tool whose result the file holds, or ``(files)`` if that tool is unknown.
+    """
     client: str = ""
     """The name of the client."""
     at: str = ""
@@ -36,14 +39,18 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """Above *limit* characters, a client shortens a result by itself, and shows *shown* characters of it."""
+    """A client's own limit: results above *max_characters* are shortened, and *shown_characters* of them are shown."""
 
-    limit: float
-    shown: float
+    max_characters: float
+    shown_characters: float
 
     def tokens(self, tokens: int) -> int:
         """The tokens that the client would have shown of a result of *tokens* tokens."""
-        return tokens if tokens * CHARACTERS_PER_TOKEN <= self.limit else round(self.shown / CHARACTERS_PER_TOKEN)
+        return (
+            tokens
+            if tokens * CHARACTERS_PER_TOKEN <= self.max_characters
+            else round(self.shown_characters / CHARACTERS_PER_TOKEN)
+        )
 
 
 NO_CEILING = Ceiling(float("inf"), float("inf"))
@@ -52,20 +59,20 @@ CEILINGS: Mapping[str, Ceiling] = {
     "claude-code": Ceiling(50_000, 2_000),  # the rest goes to a file
     "codex": Ceiling(10_240, 10_240),  # the middle is left out
 }
-"""Ceilings by the beginning of the client's name, from the rules that the clients publish. ``none`` is no client: it is
-here because the names are also the values of ``lro gain --ceiling``."""
+"""Ceilings by the beginning of the client's name, from the rules that the clients publish. ``none`` is not a
+client, but is included because the names are also the values of ``lro gain --ceiling``."""
 
 
 @cache
 def ceiling_of(client: str) -> Ceiling:
     """The ceiling of a client, by the name that it has given itself."""
     name = client.lower()
-    return next((ceiling for known, ceiling in CEILINGS.items() if name.startswith(known)), NO_CEILING)
+    return next((ceiling for prefix, ceiling in CEILINGS.items() if name.startswith(prefix)), NO_CEILING)
 
 
 @dataclass(slots=True)
 class Account:
-    """Sums of events: *calls* and *offloaded* count results, everything else is tokens. *saved* may be negative."""
+    """Sums over events. *calls* and *offloaded* count results, the others count tokens; *saved* may be negative."""
 
     calls: int = 0
     offloaded: int = 0
@@ -78,7 +85,7 @@ class Account:
     descriptors: int = 0
     read_back: int = 0
     listed: int = 0
-    """Growth of `tools/list`."""
+    """Tokens by which the proxy has enlarged the answers to `tools/list`."""
 
     @property
     def saved(self) -> int:
@@ -103,15 +110,15 @@ class Account:
 
     def to_dict(self) -> dict[str, int]:
         """The sums as JSON."""
-        return {one.name: getattr(self, one.name) for one in fields(self)} | {"saved": self.saved}
+        return {sum_field.name: getattr(self, sum_field.name) for sum_field in fields(self)} | {"saved": self.saved}
 
 
 @dataclass(slots=True)
 class Accounts:
-    """The account of each tool, and of all together."""
+    """The account of each tool, and the account of all tools together."""
 
     ceiling: Ceiling | None = None
-    """Ceiling for every client; None: each client has its own, by its name."""
+    """Ceiling for every client. If it is None, each client has its own ceiling, which depends on its name."""
     tools: dict[str, Account] = field(default_factory=dict[str, Account])
     total: Account = field(default_factory=Account)
 
@@ -130,12 +137,12 @@ class Accounts:
 
 
 def entry_of(value: Any) -> Entry | None:
-    """The event in a JSON value; None if the value is not an event, or has a member of a wrong type."""
+    """The event in a JSON value, or None if the value is not an event or has a member of a wrong type."""
     members = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
     if members.get("kind") not in ("call", "read", "list"):
         return None
-    known = {one.name: members[one.name] for one in fields(Entry) if one.name in members}
+    event = {member.name: members[member.name] for member in fields(Entry) if member.name in members}
     types = {"tokens": int, "sent": int, "offloaded": bool}
-    if any(type(part) is not types.get(name, str) for name, part in known.items()):
+    if any(type(part) is not types.get(name, str) for name, part in event.items()):
         return None
-    return Entry(**known)
+    return Entry(**event)

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 import orjson
 
 from lro_proxy.gain.accounts import CEILINGS, Accounts, Ceiling, Entry, entry_of
-from lro_proxy.gain.ledger import VARIABLE, path_of
+from lro_proxy.gain.ledger import PATH_VARIABLE, record_path
 
 _COLUMNS = ("calls", "offloaded", "raw", "shown", "descriptors", "read_back", "saved")
 _TITLES = ("calls", "offloaded", "raw", "shown", "descriptors", "read back", "saved")
@@ -21,9 +21,9 @@ _TITLES = ("calls", "offloaded", "raw", "shown", "descriptors", "read back", "sa
 def main(argv: Sequence[str] | None = None) -> int:
     """Print what the proxy saved; returns the exit code (2: an argument is wrong, 3: no record can be read)."""
     flags = _parser().parse_args(sys.argv[1:] if argv is None else list(argv))
-    path = flags.record or path_of(os.environ)
+    path = flags.record or record_path(os.environ)
     if path is None:
-        return _refuse(f"no record is kept: {VARIABLE} is off, or there is no home directory", 3)
+        return _refuse(f"no record is kept: {PATH_VARIABLE} is off, or there is no home directory", 3)
     try:
         ceiling = _ceiling(flags.ceiling)
         since = datetime.now(UTC) - timedelta(days=flags.days) if flags.days is not None else None
@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _entries(path: str, since: datetime | None) -> Iterator[Entry]:
-    """The events of a record and of the record before it (``.1``); invalid lines are skipped."""
+    """The events of a record and of the older record that was set aside (``.1``). Invalid lines are skipped."""
     for name in (f"{path}.1", path):
         if not os.path.exists(name):
             continue
@@ -56,18 +56,18 @@ def _entries(path: str, since: datetime | None) -> Iterator[Entry]:
 
 def _table(accounts: Accounts, ceiling: str) -> Iterator[str]:
     total = accounts.total
-    ordered = sorted(accounts.tools.items(), key=lambda one: (-one[1].saved, one[0]))
+    ordered = sorted(accounts.tools.items(), key=lambda item: (-item[1].saved, item[0]))
     rows = [(name, *(f"{account.to_dict()[column]:,}" for column in _COLUMNS)) for name, account in ordered]
     # What the proxy adds to tools/list belongs to no result, and is subtracted only in the net sum below.
     rows.append(("all results", *(f"{total.to_dict()[c] + total.listed * (c == 'saved'):,}" for c in _COLUMNS)))
     table = [("tool", *_TITLES), *rows]
-    widths = [max(len(row[n]) for row in table) for n in range(len(table[0]))]
+    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
     for row in table:
         cells = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
         yield f"{row[0].ljust(widths[0])}  {'  '.join(cells)}"
     yield ""
-    untouched = total.calls - total.offloaded
-    yield f"inline        {total.inline:,} tokens in {untouched:,} results, which stayed as they came"
+    inline_results = total.calls - total.offloaded
+    yield f"inline        {total.inline:,} tokens in {inline_results:,} results, which stayed as they came"
     yield f"tools/list    {total.listed:,} tokens added"
     yield (
         f"net           {total.saved:,} tokens saved"
@@ -78,8 +78,8 @@ def _table(accounts: Accounts, ceiling: str) -> Iterator[str]:
     yield f"shown         what the client would have shown of the offloaded results (ceiling: {rule})"
     yield "read back     through the proxy or its server; what a shell reads from the files is not counted"
     if total.offloaded:
-        each = (total.saved + total.read_back) / total.offloaded
-        yield f"break-even    {each:,.0f} tokens read back for each offloaded result"
+        tokens_per_result = (total.saved + total.read_back) / total.offloaded
+        yield f"break-even    {tokens_per_result:,.0f} tokens read back for each offloaded result"
 
 
 def _json(accounts: Accounts) -> str:
@@ -118,7 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--days", type=float, metavar="N", help="only the last N days")
     parser.add_argument(
-        "--record", metavar="FILE", help=f"record to read (default: the one that lro proxy writes, see {VARIABLE})"
+        "--record", metavar="FILE", help=f"record to read (default: the one that lro proxy writes, see {PATH_VARIABLE})"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     return parser

@@ -16,20 +16,20 @@ from lro_proxy.gain.accounts import Accounts, Entry, Kind
 from lro_proxy.wire.jsonrpc import members
 from lro_spec.tokens import CHARACTERS_PER_TOKEN
 
-VARIABLE = "LRO_GAIN"
-"""Environment variable with the path of the record; ``off``: no record is kept."""
-_LARGEST = 8 << 20
-"""Size in bytes above which a record is set aside, before a run first appends to it; ``.1`` is added to its name."""
-_MOST_FILES = 10_000
+PATH_VARIABLE = "LRO_GAIN"
+"""Environment variable with the path of the record. If it is ``off``, no record is kept."""
+_MAX_RECORD_BYTES = 8 << 20
+"""Size in bytes above which a record is set aside before a run first appends to it: ``.1`` is added to its name."""
+_MAX_FILES = 10_000
 """Maximum number of offloaded files whose tools are remembered."""
 
 
-def path_of(environ: Mapping[str, str]) -> str | None:
+def record_path(environ: Mapping[str, str]) -> str | None:
     """The path of the record: ``LRO_GAIN``, or ``lro/gain.jsonl`` in the user's state directory.
 
-    None if no record is kept: the variable is ``off``, or the user has no home directory.
+    Returns None if no record is kept, because the variable is ``off`` or the user has no home directory.
     """
-    chosen = environ.get(VARIABLE, "")
+    chosen = environ.get(PATH_VARIABLE, "")
     if chosen:
         return None if chosen.lower() == "off" else os.path.abspath(chosen)
     state = environ.get("XDG_STATE_HOME", "")
@@ -49,15 +49,15 @@ class Ledger:
         self._path = path
         self._file: int | None = None
         self._origins: OrderedDict[str, str] = OrderedDict()
-        """By the name of an offloaded file, the tool whose result it holds; only for the latest files."""
+        """The tools whose results the latest offloaded files hold, by the name of the file."""
         self._lock = threading.Lock()
         self._local = threading.local()
 
     def note_file(self, path: str, tokens: int) -> None:
-        """Note that the result that this thread is processing was written to *path*; *tokens* is its estimate."""
+        """Note that the result being processed by this thread was written to *path*; *tokens* is its estimated size."""
         self._local.written = path, tokens
 
-    def result(self, tool: str, arguments: Mapping[str, Any], sent: int) -> None:
+    def count_result(self, tool: str, arguments: Mapping[str, Any], sent: int) -> None:
         """Count a result for which the client gets *sent* tokens.
 
         If an argument names an offloaded file, the result counts as read back from that file.
@@ -66,14 +66,17 @@ class Ledger:
         self._local.__dict__.clear()
         if path is not None:
             self._remember(path, tool)
-        read = self._origin(arguments)
-        if read is not None:
-            self._add("read", sent=sent, tool=read)
+        origin = self._origin(arguments)
+        if origin is not None:
+            self._add("read", sent=sent, tool=origin)
         else:
             self._add("call", tokens, sent, offloaded=path is not None, tool=tool)
 
-    def read_back(self, arguments: Mapping[str, Any], texts: Iterable[str]) -> None:
-        """Count an answer that the proxy gave from an offloaded file, which an argument names (path, name or URI)."""
+    def count_read_back(self, arguments: Mapping[str, Any], texts: Iterable[str]) -> None:
+        """Count an answer that the proxy gave from an offloaded file.
+
+        An argument names the file by its path, its name or its URI.
+        """
         origin = self._origin(arguments)
         self._add("read", sent=_tokens(sum(map(len, texts))), tool=origin or "(files)")
 
@@ -110,7 +113,7 @@ class Ledger:
             path, self._path = self._path, None  # a path that cannot be opened is not tried again
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
             with contextlib.suppress(FileNotFoundError):
-                if os.stat(path).st_size > _LARGEST:
+                if os.stat(path).st_size > _MAX_RECORD_BYTES:
                     os.replace(path, f"{path}.1")
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             self._file = os.open(path, flags, 0o600)
@@ -119,11 +122,11 @@ class Ledger:
 
     def _remember(self, path: str, tool: str) -> None:
         self._origins[os.path.basename(path)] = tool
-        if len(self._origins) > _MOST_FILES:
+        if len(self._origins) > _MAX_FILES:
             self._origins.popitem(last=False)
 
     def _origin(self, arguments: Mapping[str, Any]) -> str | None:
-        """The tool whose offloaded result an argument names."""
+        """The tool whose offloaded result is named by an argument; None if no argument names an offloaded file."""
         found = (self._origins.get(os.path.basename(value)) for value in arguments.values() if isinstance(value, str))
         return next((tool for tool in found if tool is not None), None)
 
@@ -132,7 +135,7 @@ def tokens_of(result: Mapping[str, Any]) -> int:
     """The tokens of a result as a model reads it: its texts, or the structured content if there are none."""
     content = result.get("content")
     blocks = map(members, cast("list[Any]", content) if isinstance(content, list) else [])
-    texts = [text for one in blocks if isinstance(text := one.get("text"), str)]
+    texts = [text for block in blocks if isinstance(text := block.get("text"), str)]
     if not texts and result.get("structuredContent") is not None:
         try:
             return _tokens(len(orjson.dumps(result["structuredContent"])))

@@ -19,9 +19,9 @@ class Client:
     section: str = "mcpServers"
     project_file: str = ""
     """The file of a project, as a path within the working directory; it is used instead if it exists."""
-    entry: Mapping[str, str] = field(default_factory=dict[str, str])
+    entry_members: Mapping[str, str] = field(default_factory=dict[str, str])
     """Members of every entry that is added, besides its command."""
-    document: type[Document] = Json
+    document_class: type[Document] = Json
     options: tuple[str, ...] = ()
     """Options that the proxy gets if the user gives none, such as ``--tools extract`` for a client without a shell."""
 
@@ -34,25 +34,25 @@ class Client:
 
 def clients(environ: Mapping[str, str]) -> Mapping[str, Client]:
     """The clients by name."""
-    settings = _settings(environ)
+    settings_folder = _settings_folder(environ)
     codex = environ.get("CODEX_HOME") or os.path.join("~", ".codex")
     return {
         "claude-code": Client(os.path.join("~", ".claude.json"), project_file=".mcp.json"),
         "claude-desktop": Client(
-            os.path.join(settings, "Claude", "claude_desktop_config.json"), options=("--tools", "extract")
+            os.path.join(settings_folder, "Claude", "claude_desktop_config.json"), options=("--tools", "extract")
         ),
         "cursor": Client(os.path.join("~", ".cursor", "mcp.json"), project_file=os.path.join(".cursor", "mcp.json")),
         "vscode": Client(
-            os.path.join(settings, "Code", "User", "mcp.json"),
+            os.path.join(settings_folder, "Code", "User", "mcp.json"),
             section="servers",
             project_file=os.path.join(".vscode", "mcp.json"),
-            entry={"type": "stdio"},
+            entry_members={"type": "stdio"},
         ),
-        "codex": Client(os.path.join(codex, "config.toml"), section="mcp_servers", document=Toml),
+        "codex": Client(os.path.join(codex, "config.toml"), section="mcp_servers", document_class=Toml),
     }
 
 
-def _settings(environ: Mapping[str, str]) -> str:
+def _settings_folder(environ: Mapping[str, str]) -> str:
     """The folder of the settings of desktop programs."""
     if sys.platform == "darwin":
         return os.path.join("~", "Library", "Application Support")

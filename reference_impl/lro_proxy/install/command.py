@@ -20,14 +20,14 @@ from lro_proxy.install.edits import Edit, Edited, add, is_proxy, undo, wrap
 from lro_proxy.options import load
 from lro_reference.settings import SettingsError
 
-_COPY = ".before-lro"
+_COPY_SUFFIX = ".before-lro"
 _LAUNCHERS = frozenset(("npx", "uvx", "pipx", "bunx", "uv", "python", "python3", "node", "docker"))
 
 
 def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     """Edit the configuration; returns the exit code (1: not every edit could be undone).
 
-    Raises `SettingsError`, and `SystemExit` as argparse does.
+    Raises `SettingsError` if the configuration cannot be edited, and `SystemExit` where argparse does.
     """
     words = list(argv)
     command = words[words.index("--") + 1 :] if "--" in words else []
@@ -49,98 +49,104 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
 def _install(
     client: Client, path: str, flags: Any, options: Sequence[str], command: Sequence[str], environ: Mapping[str, str]
 ) -> int:
-    before = _read(path)
-    document = client.document(before or "", client.section)
+    old_text = _read(path)
+    document = client.document_class(old_text or "", client.section)
     options = options or client.options
     load([*options, "--", "server"], environ)  # only to check the options
-    proxy = [*_program(), *options, "--"]
+    proxy = [*_proxy_command(), *options, "--"]
     if command and is_proxy([*command, "--"]):
         raise SettingsError("give the server's own command after --, without lro proxy")
     unknown = [name for name in flags.server if not command and name not in document.servers]
     if unknown:
-        known = ", ".join(document.servers) or "none"
-        raise SettingsError(f"{path} has no server {unknown[0]!r} (its servers: {known})")
-    edited = _added(client, document, flags.server, proxy, command) if command else wrap(document, flags.server, proxy)
+        server_names = ", ".join(document.servers) or "none"
+        raise SettingsError(f"{path} has no server {unknown[0]!r} (its servers: {server_names})")
+    edited = (
+        _add_or_wrap(client, document, flags.server, proxy, command) if command else wrap(document, flags.server, proxy)
+    )
     if not edited.outcomes:
         raise SettingsError(f"{path} has no servers: give a server's command after --")
     if edited.edits:
-        _remember(path, before, edited.edits, environ)
+        _record_edits(path, old_text, edited.edits, environ)
         _write(path, edited.text)
-    _print_outcomes(path, edited, f"copy: {path}{_COPY}" if edited.edits and before is not None else "")
+    _print_outcomes(path, edited, f"copy: {path}{_COPY_SUFFIX}" if edited.edits and old_text is not None else "")
     if edited.edits:
         file = f" --file {path}" if flags.file else ""
         sys.stdout.write(f"undo: lro proxy {FLAG} {flags.install} --undo{file}\n")
     return 0
 
 
-def _added(
+def _add_or_wrap(
     client: Client, document: Document, names: Sequence[str], proxy: Sequence[str], command: Sequence[str]
 ) -> Edited:
-    name = names[0] if names else _name(command)
+    name = names[0] if names else _server_name(command)
     words = [*proxy, *command]
-    present = document.servers.get(name)
-    if present is None:
-        return add(document, name, {**client.entry, "command": words[0], "args": words[1:]})
-    entry = cast("dict[str, Any]", present) if isinstance(present, dict) else {}
+    present_entry = document.servers.get(name)
+    if present_entry is None:
+        return add(document, name, {**client.entry_members, "command": words[0], "args": words[1:]})
+    entry = cast("dict[str, Any]", present_entry) if isinstance(present_entry, dict) else {}
     arguments = entry.get("args", [])
-    written: list[Any] = [entry.get("command"), *cast("list[Any]", arguments)] if isinstance(arguments, list) else []
-    if written == words:
+    present_command: list[Any] = (
+        [entry.get("command"), *cast("list[Any]", arguments)] if isinstance(arguments, list) else []
+    )
+    if present_command == words:
         return Edited(document.text, (), {name: "already behind lro proxy"})
-    if written == list(command):
+    if present_command == list(command):
         return wrap(document, [name], proxy)
     raise SettingsError(f"there is a server {name!r} already, with another command: give --server another name")
 
 
 def _undo(client: Client, path: str, name: str, environ: Mapping[str, str]) -> int:
-    manifest = _manifest(path, environ)
-    if not os.path.exists(manifest):
+    record_path = _record_path(path, environ)
+    if not os.path.exists(record_path):
         raise SettingsError(f"nothing to undo: lro proxy {FLAG} {name} has not changed {path}")
-    with open(manifest, encoding="utf-8") as file:
-        kept = json.load(file)
-    edits = [Edit(**one) for one in kept["edits"]]
+    with open(record_path, encoding="utf-8") as file:
+        record = json.load(file)
+    edits = [Edit(**members) for members in record["edits"]]
     text = _read(path)
     if text is None:
-        copy = f"; its copy is {path}{_COPY}" if kept["existed"] else ""
+        copy = f"; its copy is {path}{_COPY_SUFFIX}" if record["existed"] else ""
         raise SettingsError(f"nothing to undo: {path} is gone{copy}")
-    undone = undo(client.document(text, client.section), edits)
+    undone = undo(client.document_class(text, client.section), edits)
     is_complete = not undone.changed_since
-    if undone.text or kept["existed"]:
+    if undone.text or record["existed"]:
         _write(path, undone.text)
     else:
         os.unlink(path)
-    _print_outcomes(path, undone, "" if is_complete or not kept["existed"] else f"copy of the old file: {path}{_COPY}")
+    _print_outcomes(
+        path, undone, "" if is_complete or not record["existed"] else f"copy of the old file: {path}{_COPY_SUFFIX}"
+    )
     if is_complete:
-        os.unlink(manifest)
-        if kept["existed"] and _read(path + _COPY) == _read(path):
-            os.unlink(path + _COPY)
+        os.unlink(record_path)
+        if record["existed"] and _read(path + _COPY_SUFFIX) == _read(path):
+            os.unlink(path + _COPY_SUFFIX)
         return 0
-    kept["edits"] = [asdict(edit) for edit in edits if edit.server in undone.changed_since]
-    _write(manifest, json.dumps(kept, indent=1))
+    record["edits"] = [asdict(edit) for edit in edits if edit.server in undone.changed_since]
+    _write(record_path, json.dumps(record, indent=1))
     return 1
 
 
-def _remember(path: str, before: str | None, edits: Sequence[Edit], environ: Mapping[str, str]) -> None:
-    """Add the edits to the record from which they can be undone; before the first ones, keep a copy of the file."""
-    manifest = _manifest(path, environ)
-    kept: dict[str, Any] = {"file": path, "existed": before is not None, "edits": []}
-    if os.path.exists(manifest):
-        with open(manifest, encoding="utf-8") as file:
-            kept = json.load(file)
-    elif before is not None:
-        _write(path + _COPY, before, like=path)
-    kept["edits"] += [asdict(edit) for edit in edits]
-    os.makedirs(os.path.dirname(manifest), mode=0o700, exist_ok=True)
-    _write(manifest, json.dumps(kept, indent=1))
+def _record_edits(path: str, old_text: str | None, edits: Sequence[Edit], environ: Mapping[str, str]) -> None:
+    """Add the edits to the record from which they can be undone. If there is no record yet, first copy the file."""
+    record_path = _record_path(path, environ)
+    record: dict[str, Any] = {"file": path, "existed": old_text is not None, "edits": []}
+    if os.path.exists(record_path):
+        with open(record_path, encoding="utf-8") as file:
+            record = json.load(file)
+    elif old_text is not None:
+        _write(path + _COPY_SUFFIX, old_text, mode_from=path)
+    record["edits"] += [asdict(edit) for edit in edits]
+    os.makedirs(os.path.dirname(record_path), mode=0o700, exist_ok=True)
+    _write(record_path, json.dumps(record, indent=1))
 
 
-def _manifest(path: str, environ: Mapping[str, str]) -> str:
+def _record_path(path: str, environ: Mapping[str, str]) -> str:
     """The path of the record from which the edits of a configuration can be undone."""
     state = environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
     return os.path.join(state, "lro", "installed", f"{hashlib.sha256(path.encode()).hexdigest()[:24]}.json")
 
 
 def _read(path: str) -> str | None:
-    """The text of a file, with its line ends as they are; None if the file does not exist."""
+    """The text of a file with unchanged line ends, or None if the file does not exist."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
             return file.read()
@@ -148,8 +154,8 @@ def _read(path: str) -> str | None:
         return None
 
 
-def _write(path: str, text: str, *, like: str = "") -> None:
-    """Replace a file as a whole; it keeps its mode, or gets the mode of the file *like*."""
+def _write(path: str, text: str, *, mode_from: str = "") -> None:
+    """Replace a file as a whole. It gets the mode of the file *mode_from* or, if that is empty, keeps its own mode."""
     folder = os.path.dirname(path)
     os.makedirs(folder, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=folder, prefix=".lro-")
@@ -158,7 +164,7 @@ def _write(path: str, text: str, *, like: str = "") -> None:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        model = like or path
+        model = mode_from or path
         if os.path.exists(model):
             os.chmod(temporary, os.stat(model).st_mode & 0o7777)
         os.replace(temporary, path)
@@ -167,23 +173,23 @@ def _write(path: str, text: str, *, like: str = "") -> None:
         raise
 
 
-def _program() -> list[str]:
-    """The command of this installation with its path, because a client may have another PATH."""
-    beside = os.path.join(os.path.dirname(sys.executable), "lro")
-    return [beside, "proxy"] if os.path.exists(beside) else [sys.executable, "-m", "lro_proxy"]
+def _proxy_command() -> list[str]:
+    """The command that starts this proxy. It includes the full path, because a client may have another PATH."""
+    script = os.path.join(os.path.dirname(sys.executable), "lro")
+    return [script, "proxy"] if os.path.exists(script) else [sys.executable, "-m", "lro_proxy"]
 
 
-def _name(command: Sequence[str]) -> str:
-    """A name for a server: its package's name without usual parts such as ``mcp-server-``."""
+def _server_name(command: Sequence[str]) -> str:
+    """A name for a server: the name of its package or program, without common parts such as ``mcp-server-``."""
     program = os.path.basename(command[0])
     words = [word for word in command[1:] if not word.startswith("-") and word not in ("run", "tool")]
-    chosen = words[0] if program in _LAUNCHERS and words else program
-    chosen = re.sub(r"(?<=.)@.*$|==.*$|\.(?:py|js|mjs)$", "", os.path.basename(chosen))
-    return re.sub(r"^(?:mcp-)?server-|^mcp-|-mcp-server$|-mcp$|-server$|[^A-Za-z0-9_-]", "", chosen) or "server"
+    name = words[0] if program in _LAUNCHERS and words else program
+    name = re.sub(r"(?<=.)@.*$|==.*$|\.(?:py|js|mjs)$", "", os.path.basename(name))
+    return re.sub(r"^(?:mcp-)?server-|^mcp-|-mcp-server$|-mcp$|-server$|[^A-Za-z0-9_-]", "", name) or "server"
 
 
-def _print_outcomes(path: str, edited: Edited, more: str) -> None:
-    sys.stdout.write(f"{path}{f' ({more})' if more else ''}\n")
+def _print_outcomes(path: str, edited: Edited, note: str) -> None:
+    sys.stdout.write(f"{path}{f' ({note})' if note else ''}\n")
     width = max(map(len, edited.outcomes), default=0)
     for name, outcome in edited.outcomes.items():
         sys.stdout.write(f"  {name.ljust(width)}  {outcome}\n")

@@ -1,4 +1,4 @@
-"""The text of a configuration, in JSON or TOML: the places of its MCP servers, and how one is added or removed."""
+"""The text of a configuration, in JSON or TOML: the places of its MCP servers, and how a server is added or removed."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Place:
     """The place of a server in the text."""
 
     start: int
-    """Index at which its name begins."""
-    parts: Mapping[str, tuple[int, int]]
-    """Where the value of each member begins and ends; in TOML, only the values of ``command`` and ``args``."""
+    """Index at which the server's name begins; in TOML, the index of the header of its table."""
+    value_spans: Mapping[str, tuple[int, int]]
+    """Indices at which the value of each member begins and ends; in TOML, only for ``command`` and ``args``."""
 
 
 class Document(ABC):
@@ -51,14 +51,14 @@ class Document(ABC):
 
     @abstractmethod
     def find(self, server: str) -> Place | None:
-        """The place of a server; None if there is no such server, or if it is written in a form that is not edited."""
+        """The place of a server, or None if the server is missing or is written in a form that cannot be edited."""
 
     @abstractmethod
-    def assignment(self, arguments: str, place: Place) -> str:
+    def args_text(self, arguments: str, place: Place) -> str:
         """The text that adds ``args`` after the value of ``command``."""
 
-    def removal(self, server: str) -> tuple[int, int] | None:
-        """The range of the text to delete in order to remove a server; None if that is not known in this format."""
+    def span_to_remove(self, server: str) -> tuple[int, int] | None:
+        """The range of the text to delete in order to remove a server; None if it is unknown for this format."""
         del server
         return None
 
@@ -88,19 +88,22 @@ class Json(Document):
         member = None if section is None else section.node.members.get(server)
         if member is None:
             return None
-        parts = {key: (one.node.start, one.node.stop) for key, one in member.node.members.items()}
-        return Place(member.start, parts)
+        value_spans = {key: (part.node.start, part.node.stop) for key, part in member.node.members.items()}
+        return Place(member.start, value_spans)
 
-    def assignment(self, arguments: str, place: Place) -> str:
-        """The text that adds ``args``: on a line of its own if ``command`` is not on the line of the server's name."""
-        line = self.text.rfind("\n", 0, place.parts["command"][0])
+    def args_text(self, arguments: str, place: Place) -> str:
+        """The text that adds ``args``, on a new line unless ``command`` is on the same line as the server's name."""
+        line = self.text.rfind("\n", 0, place.value_spans["command"][0])
         if line < place.start:
             return f', "args": {arguments}'
         indent = re.match(r"[ \t]*", self.text[line + 1 :])
         return f',{self.line_end}{indent[0] if indent else ""}"args": {arguments}'
 
     def insertion(self, server: str, entry: Mapping[str, Any]) -> tuple[int, str]:
-        """The index at which a server is inserted, and its text: at the end of the section, which may be new."""
+        """The index at which a server is inserted, and its text. It is inserted at the end of the section.
+
+        If there is no section, the text contains a new one.
+        """
         if not self.text.strip("\ufeff \t\r\n"):
             whole = json.dumps({self.section: {server: entry}}, indent=2, ensure_ascii=False)
             return len(self.text), whole.replace("\n", self.line_end) + self.line_end
@@ -109,7 +112,7 @@ class Json(Document):
             return self._append(self._root, self.section, {server: entry})
         return self._append(section.node, server, entry)
 
-    def removal(self, server: str) -> tuple[int, int] | None:
+    def span_to_remove(self, server: str) -> tuple[int, int] | None:
         """The range of the text to delete in order to remove a server: the member and its comma."""
         section = self._root.members[self.section].node
         names = list(section.members)
@@ -122,14 +125,17 @@ class Json(Document):
         return section.start + 1, section.stop - 1
 
     def _append(self, node: jsonc.Node, key: str, value: object) -> tuple[int, str]:
-        inside = self._indent(node)
+        inner_indent = self._indent(node)
         text = f"{json.dumps(key, ensure_ascii=False)}: {json.dumps(value, indent=2, ensure_ascii=False)}"
-        text = text.replace("\n", f"{self.line_end}{inside}")
+        text = text.replace("\n", f"{self.line_end}{inner_indent}")
         if not node.members:
-            outside = inside.removesuffix("  ")
-            return node.start + 1, f"{self.line_end}{inside}{text}{self.line_end}{outside}"
-        last = max(one.node.stop for one in node.members.values())
-        return last, f",{self.line_end}{inside}{text}"  # if there is a trailing comma, it then follows this member
+            outer_indent = inner_indent.removesuffix("  ")
+            return node.start + 1, f"{self.line_end}{inner_indent}{text}{self.line_end}{outer_indent}"
+        last = max(member.node.stop for member in node.members.values())
+        return (
+            last,
+            f",{self.line_end}{inner_indent}{text}",
+        )  # if there is a trailing comma, it then follows this member
 
     def _indent(self, node: jsonc.Node) -> str:
         """The indentation of the members of an object."""
@@ -157,30 +163,30 @@ class Toml(Document):
         return tomllib.loads(text.removeprefix("\ufeff"))
 
     def find(self, server: str) -> Place | None:
-        """The place of a server; None unless it is a table with a header of its own."""
-        headers = [one for one in _HEADER.finditer(self.text) if not self._is_in_string(one.start())]
+        """The place of a server, or None if the server is not a table with a header of its own."""
+        headers = [header for header in _HEADER.finditer(self.text) if not self._is_in_string(header.start())]
         for header, following in pairwise([*headers, None]):
             if header is None or self._names(header[1]) != [self.section, server]:
                 continue
             stop = self._stop(header.end(), None if following is None else following.start())
-            parts: dict[str, tuple[int, int]] = {}
+            value_spans: dict[str, tuple[int, int]] = {}
             for key in _KEY.finditer(self.text, header.end(), stop):
                 if not self._is_in_string(key.start()):
-                    parts.setdefault(key[1], (key.end(), self._value_stop(key.end())))
-            return Place(header.start(), parts)
+                    value_spans.setdefault(key[1], (key.end(), self._value_stop(key.end())))
+            return Place(header.start(), value_spans)
         return None
 
-    def assignment(self, arguments: str, place: Place) -> str:
+    def args_text(self, arguments: str, place: Place) -> str:
         """The text that adds ``args`` on the next line."""
         return f"{self.line_end}args = {arguments}"
 
     def insertion(self, server: str, entry: Mapping[str, Any]) -> tuple[int, str]:
         """The index at which a server is inserted, and its text: at the end of the document."""
         name = server if re.fullmatch(r"[A-Za-z0-9_-]+", server) else json.dumps(server, ensure_ascii=False)
-        parts = (f"{key} = {json.dumps(part, ensure_ascii=False)}" for key, part in entry.items())
-        lines = [f"[{self.section}.{name}]", *parts]
-        gap = "" if not self.text else self.line_end if self.text.endswith("\n") else self.line_end * 2
-        return len(self.text), gap + self.line_end.join([*lines, ""])
+        lines = (f"{key} = {json.dumps(part, ensure_ascii=False)}" for key, part in entry.items())
+        table = [f"[{self.section}.{name}]", *lines]
+        separator = "" if not self.text else self.line_end if self.text.endswith("\n") else self.line_end * 2
+        return len(self.text), separator + self.line_end.join([*table, ""])
 
     @staticmethod
     def _names(header: str) -> list[str] | None:
@@ -198,8 +204,8 @@ class Toml(Document):
     def _stop(self, start: int, following: int | None) -> int:
         """The end of a table whose header ends at *start*.
 
-        The table ends where the next header begins, at *following* (None: there is none), or where an array of tables
-        begins before that; if there is neither, at the end of the text.
+        *following* is the place of the next header, or None if there is none. The table ends there, or at the end of
+        the text. If an array of tables begins before that place, the table ends where the array begins.
         """
         arrays = re.compile(r"^[ \t]*\[\[", re.MULTILINE)
         stop = len(self.text) if following is None else following
@@ -207,7 +213,10 @@ class Toml(Document):
         return stop if found is None else found.start()
 
     def _is_in_string(self, place: int) -> bool:
-        """True if a place is within a string or array of several lines: then the text before it is not valid TOML."""
+        """True if a place is within a string or an array of several lines.
+
+        This is recognised by the text before the place, which is then not valid TOML.
+        """
         try:
             tomllib.loads(self.text[:place].removeprefix("\ufeff"))
         except ValueError:
@@ -215,7 +224,7 @@ class Toml(Document):
         return False
 
     def _value_stop(self, start: int) -> int:
-        """The end of the string or the array that begins at *start*; *start* itself if there is neither."""
+        """The end of the string or array that begins at *start*, or *start* itself if neither begins there."""
         if not self.text.startswith("[", start):
             found = _TOML_STRING.match(self.text, start)
             return start if found is None else found.end()

@@ -1,7 +1,7 @@
-"""Reads JSON with comments and trailing commas, as clients write it, and notes where the members of objects are in the
-text, except within arrays.
+"""Reads JSON with comments and trailing commas, as written by clients.
 
-A configuration is edited by replacing parts of its text, so that everything else stays as it is, to the byte.
+The places of the members of objects in the text are noted, except within arrays. They serve to edit a configuration by
+replacing parts of its text, so that everything else stays the same byte for byte.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Member:
 
 
 def read(text: str) -> Node:
-    """The value of a document. Raises `ValueError`, also for a duplicate key."""
+    """The value of a document. Raises `ValueError` for invalid JSON, and for an object in which a key occurs twice."""
     try:
         node = _value(text, _skip(text, 0))
     except RecursionError:
@@ -74,7 +74,7 @@ def _array(text: str, start: int) -> Node:
     while not text.startswith("]", place):
         item = _value(text, place)
         items.append(item.value)
-        place = _separator(text, item.stop, "]")
+        place = _next_place(text, item.stop, "]")
     return Node(items, start, place + 1, {})
 
 
@@ -90,12 +90,12 @@ def _object(text: str, start: int) -> Node:
             raise _problem(text, colon, "no colon after a key")
         node = _value(text, _skip(text, colon + 1))
         members[key.value] = Member(key.start, node)
-        place = _separator(text, node.stop, "}")
-    return Node({key: one.node.value for key, one in members.items()}, start, place + 1, members)
+        place = _next_place(text, node.stop, "}")
+    return Node({key: member.node.value for key, member in members.items()}, start, place + 1, members)
 
 
-def _separator(text: str, place: int, end: str) -> int:
-    """The place of the next item, or of *end*, the closing bracket."""
+def _next_place(text: str, place: int, end: str) -> int:
+    """The place of the next item or, if there is none, of the closing bracket *end*."""
     place = _skip(text, place)
     if text.startswith(",", place):
         return _skip(text, place + 1)
@@ -105,7 +105,7 @@ def _separator(text: str, place: int, end: str) -> int:
 
 
 def _skip(text: str, place: int) -> int:
-    """The first place, from *place* on, that is not within spaces or comments."""
+    """The first place at or after *place* that is not within spaces or comments."""
     found = _SPACE.match(text, place)
     return found.end() if found else place
 

@@ -1,8 +1,8 @@
-"""Several servers behind one proxy: requests go to all servers, or to the one that owns the name in question.
+"""Several servers behind one proxy: a request goes to all servers, or to the server that owns the requested name.
 
-Each server has a `Relay` of its own. Independently of the other servers, it offloads the results of its server, lets
-requests time out, and reports when the server has ended. To a relay, the hub is the client: the hub parses every
-message again, and tracks which server a request went to.
+Each server has a `Relay` of its own. Independently of the other servers, the relay offloads the results of its server,
+lets requests time out, and reports when the server has ended. To a relay, the hub is the client. The hub parses every
+message again, and keeps track of the server to which each request was sent.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lro_proxy.relay.merge import LISTS, Target, merge_initialize, merge_lists
 from lro_proxy.relay.pending import numeric_id
 from lro_proxy.relay.relay import Relay
 from lro_proxy.upstream.stdio import Upstream
-from lro_proxy.wire.framing import LineWriter, OversizedLine, ends, read_lines
+from lro_proxy.wire.framing import LineWriter, OversizedLine, ends_of, read_lines
 from lro_proxy.wire.jsonrpc import Message, members, parse_lossless, serialise
 from lro_proxy.wire.truncated import id_in
 
@@ -33,13 +33,13 @@ _ROUTED: Mapping[str, tuple[str, str]] = {
     "resources/subscribe": ("resources/list", "uri"),
     "resources/unsubscribe": ("resources/list", "uri"),
 }
-"""By method: the list in which the requested name is looked up, to find its server, and the parameter with the name."""
-_OWN_METHODS = frozenset((None, "initialize", "notifications/cancelled", "tools/call")) | {
+"""For each method: the list in which the server of the requested name is looked up, and the parameter with the name."""
+_PROXY_METHODS = frozenset((None, "initialize", "notifications/cancelled", "tools/call")) | {
     "resources/read",
     "resources/list",
     "resources/templates/list",
 }
-"""Methods that may concern the proxy's tools and resources; None: a response."""
+"""Methods of messages that may concern the proxy's own tools and resources. None stands for a response."""
 _BROADCASTS = frozenset(("initialize", "logging/setLevel", *LISTS))
 _REQUIRED_CAPABILITY: Mapping[str, str] = {
     "tools/list": "tools",
@@ -48,11 +48,11 @@ _REQUIRED_CAPABILITY: Mapping[str, str] = {
     "resources/templates/list": "resources",
     "logging/setLevel": "logging",
 }
-"""By method: the capability that a server needs to receive it."""
+"""For each method: the capability that a server must have to receive requests of this method."""
 _MAX_PAGES = 1000
 """Maximum number of pages of a server's list that are requested after the first one."""
 _MAX_QUEUED = 1000
-"""Maximum number of messages that wait for a server; if there are more, the server counts as stalled."""
+"""Maximum number of messages that wait for a server. If there are more, the server counts as stalled."""
 
 
 class Member:
@@ -66,7 +66,7 @@ class Member:
         self._delivery = threading.Thread(target=self._deliver, name=f"to {name}", daemon=True)
 
     def start(self, relay: Relay) -> None:
-        """Start the delivery thread, so that a server that does not read blocks no other."""
+        """Start the delivery thread, so that a server that does not read does not block the other servers."""
         self.relay = relay
         self._delivery.start()
 
@@ -83,8 +83,10 @@ class Member:
             self.relay.upstream_stalled()
 
     def close_input(self) -> None:
-        """After the client has left: wait up to a second until the remaining messages are delivered, then close the
-        server's input."""
+        """Close the server's input after the client has left.
+
+        Before that, wait up to a second until the remaining messages are delivered.
+        """
         try:
             self._inbox.put_nowait(None)
             self._delivery.join(1)
@@ -103,7 +105,7 @@ class _Broadcast:
     """One request to several servers, whose answers are merged."""
 
     request: Message
-    waiting: set[str]
+    waiting_for: set[str]
     then: Callable[[Mapping[str, Message]], None]
     ignore_errors: bool = False
     """What happens if every server fails: if True, `then` is called without results; if False, the client receives the
@@ -129,18 +131,16 @@ class Hub:
         self._assigned_names: dict[str, dict[Target, str]] = {}
         self._lock = threading.RLock()
         if tools is not None:
-            tools.server_tools.ask = self._send_tool_names
+            tools.server_tools.request_page = self._send_tool_names
             tools.forward = self._handle_line
 
     # --- from the client
 
-    def forward(self, pipe: int, most_bytes: int) -> None:
+    def forward(self, pipe: int, max_bytes: int) -> None:
         """Forward the lines of the client until it leaves."""
-        for line in read_lines(pipe, most_bytes):
+        for line in read_lines(pipe, max_bytes):
             if isinstance(line, OversizedLine):
-                self._error(
-                    id_in(line), TOO_LONG, f"the message is larger than {most_bytes} bytes: send less at a time"
-                )
+                self._error(id_in(line), TOO_LONG, f"the message is larger than {max_bytes} bytes: send less at a time")
             else:
                 self._handle_line(line)
 
@@ -152,14 +152,14 @@ class Hub:
             return
         try:
             with self._lock:
-                self._take(cast("Message", message))
+                self._handle_message(cast("Message", message))
         except Exception as problem:  # a defect of the proxy must not lose the calls in progress
             why = f"internal error: {type(problem).__name__}: {problem}"
             self._log(f"a message of the client is lost: {why}")
             if "method" in message and "id" in message:
-                self._error(id_in(ends(line)), INTERNAL, why)
+                self._error(id_in(ends_of(line)), INTERNAL, why)
 
-    def _take(self, message: Message) -> None:
+    def _handle_message(self, message: Message) -> None:
         method, id = message.get("method"), message.get("id")
         if not isinstance(method, str | None) or isinstance(id, (dict, list)):
             self._error(
@@ -170,7 +170,7 @@ class Hub:
             return
         if (
             self._tools is not None
-            and method in _OWN_METHODS
+            and method in _PROXY_METHODS
             and self._tools.handle(message, lambda: serialise(message))
         ):
             return
@@ -193,7 +193,7 @@ class Hub:
 
     def _notify(self, message: Message) -> None:
         params = members(message.get("params"))
-        target = self._routes.get(_key(params.get("requestId")))
+        target = self._routes.get(_id_key(params.get("requestId")))
         if message["method"] == "notifications/cancelled" and target is not None:
             target.forward(message)
             return
@@ -203,32 +203,34 @@ class Hub:
     def _route(self, message: Message, *, refresh: bool) -> None:
         """Send a request to the server of the tool, prompt or resource that it names.
 
-        If no server is known for it and *refresh* is set, refresh the lists and try once more.
+        If no server is known for that name and *refresh* is set, refresh the lists and try once more.
         """
-        list_of, key = _ROUTED[message["method"]]
+        list_method, key = _ROUTED[message["method"]]
         params = members(message.get("params"))
-        known = self._find_target(list_of, params.get(key))
-        if known is not None:
-            self._send(self._members[known.server], {**message, "params": {**params, key: known.name}})
+        target = self._find_target(list_method, params.get(key))
+        if target is not None:
+            self._send(self._members[target.server], {**message, "params": {**params, key: target.name}})
         elif refresh:
-            lists = [list_of, *(("resources/templates/list",) if list_of == "resources/list" else ())]
+            lists = [list_method, *(("resources/templates/list",) if list_method == "resources/list" else ())]
             self._refresh_lists(lists, lambda: self._route(message, refresh=False))
         else:
-            shared = [shown for shown, known in self._targets.get(list_of, {}).items() if known.name == params.get(key)]
+            listed_names = [
+                name for name, target in self._targets.get(list_method, {}).items() if target.name == params.get(key)
+            ]
             wanted = params.get(key)
-            if shared:
-                why = f"several servers have {wanted!r}: use one of {', '.join(sorted(shared))}"
+            if listed_names:
+                why = f"several servers have {wanted!r}: use one of {', '.join(sorted(listed_names))}"
             else:
-                why = f"no server has {wanted!r}: see {list_of}"
+                why = f"no server has {wanted!r}: see {list_method}"
             self._error(message["id"], INVALID_PARAMS, why)
 
-    def _find_target(self, list_of: str, name: object) -> Target | None:
-        found = self._targets.get(list_of, {}).get(str(name))
-        if found is None and list_of == "resources/list":
-            fitting = [t for t in self._templates if str(name).startswith(t.split("{")[0])]
-            best = max(fitting, key=lambda template: len(template.split("{")[0]), default=None)
-            found = None if best is None else Target(self._templates[best].server, str(name))
-        return found
+    def _find_target(self, list_method: str, name: object) -> Target | None:
+        target = self._targets.get(list_method, {}).get(str(name))
+        if target is None and list_method == "resources/list":
+            matching = [t for t in self._templates if str(name).startswith(t.split("{")[0])]
+            longest = max(matching, key=lambda template: len(template.split("{")[0]), default=None)
+            target = None if longest is None else Target(self._templates[longest].server, str(name))
+        return target
 
     def _refresh_lists(self, lists: Sequence[str], then: Callable[[], None]) -> None:
         if not lists:
@@ -238,7 +240,7 @@ class Hub:
         request: Message = {"jsonrpc": "2.0", "id": f"lro-proxy-{method}-{id(then)}", "method": method}
 
         def refresh_rest(results: Mapping[str, Message]) -> None:
-            self._entries(method, results)
+            self._merge_entries(method, results)
             self._refresh_lists(lists[1:], then)
 
         self._ask_all(request, refresh_rest, ignore_errors=True)
@@ -247,17 +249,17 @@ class Hub:
         params = members(message.get("params"))
         ref = members(params.get("ref"))
         if ref.get("type") == "ref/prompt":
-            known = self._targets.get("prompts/list", {}).get(str(ref.get("name")))
-            ref = {**ref, "name": known.name} if known else ref
+            target = self._targets.get("prompts/list", {}).get(str(ref.get("name")))
+            ref = {**ref, "name": target.name} if target else ref
         else:
-            known = self._templates.get(str(ref.get("uri"))) or self._find_target("resources/list", ref.get("uri"))
-        if known is None:
+            target = self._templates.get(str(ref.get("uri"))) or self._find_target("resources/list", ref.get("uri"))
+        if target is None:
             self._error(message["id"], INVALID_PARAMS, f"no known server has {ref}")
         else:
-            self._send(self._members[known.server], {**message, "params": {**params, "ref": ref}})
+            self._send(self._members[target.server], {**message, "params": {**params, "ref": ref}})
 
     def _send(self, member: Member, message: Message) -> None:
-        self._routes[_key(message["id"])] = member
+        self._routes[_id_key(message["id"])] = member
         member.forward(message)
 
     # --- requests to all servers
@@ -271,7 +273,7 @@ class Hub:
         if not recipients:
             then({})
             return
-        self._broadcasts[_key(request["id"])] = broadcast
+        self._broadcasts[_id_key(request["id"])] = broadcast
         for member in recipients:
             member.forward(request)
 
@@ -296,9 +298,9 @@ class Hub:
             broadcast.error = broadcast.error or message
             reason = members(message.get("error")).get("message")
             self._log(f"{member.name} failed on {request['method']}: {reason}")
-        broadcast.waiting.discard(member.name)
-        if not broadcast.waiting:
-            del self._broadcasts[_key(request["id"])]
+        broadcast.waiting_for.discard(member.name)
+        if not broadcast.waiting_for:
+            del self._broadcasts[_id_key(request["id"])]
             if broadcast.error is not None and not broadcast.results and not broadcast.ignore_errors:
                 self._write({**broadcast.error, "id": request["id"]})
             else:
@@ -315,38 +317,41 @@ class Hub:
                 self._tools.advertise(merged)
         elif method in LISTS:
             member_with_entries, _ = LISTS[method]
-            merged = {member_with_entries: self._entries(method, results)}
+            merged = {member_with_entries: self._merge_entries(method, results)}
             if self._tools is not None and method == "tools/list":
                 self._tools.add_to_list(merged, request["id"])
         else:
             merged = {}
         self._reply(request["id"], merged)
 
-    def _entries(self, method: str, results: Mapping[str, Message]) -> list[Any]:
-        """Merge the lists of all servers, and remember the targets."""
+    def _merge_entries(self, method: str, results: Mapping[str, Message]) -> list[Any]:
+        """Merge the lists of all servers, and remember the target of each name.
+
+        Names of a server that has not answered keep their targets.
+        """
         member_with_entries, _ = LISTS[method]
-        entries = {name: _items(r.get(member_with_entries)) for name, r in results.items()}
-        items, known = merge_lists(method, entries, self._assigned_names.setdefault(method, {}))
-        before = self._templates if method == "resources/templates/list" else self._targets.get(method, {})
-        silent = {shown: meant for shown, meant in before.items() if meant.server not in results}
-        known = silent | known  # names of an ended server stay known: calls fail with its end as the reason
+        entries = {server: _items(result.get(member_with_entries)) for server, result in results.items()}
+        items, targets = merge_lists(method, entries, self._assigned_names.setdefault(method, {}))
+        earlier_targets = self._templates if method == "resources/templates/list" else self._targets.get(method, {})
+        unconfirmed = {name: target for name, target in earlier_targets.items() if target.server not in results}
+        targets = unconfirmed | targets  # calls of these names fail with the reason why their server has ended
         if method == "resources/templates/list":
-            self._templates = known
+            self._templates = targets
         else:
-            self._targets[method] = known
+            self._targets[method] = targets
         return items
 
     def _send_tool_names(self, params: Message) -> None:
         """Send the servers' tool names to the proxy's tools."""
         del params
 
-        def tell() -> None:
+        def pass_names_on() -> None:
             if self._tools is not None:
                 tools = [{"name": name} for name in self._targets.get("tools/list", {})]
                 self._tools.server_tools.receive({"result": {"tools": tools}})
 
         with self._lock:
-            self._refresh_lists(["tools/list"], tell)
+            self._refresh_lists(["tools/list"], pass_names_on)
 
     # --- from the servers
 
@@ -359,11 +364,11 @@ class Hub:
         id = message.get("id")
         with self._lock:
             if "method" not in message:
-                broadcast = self._broadcasts.get(_key(id)) or self._broadcasts.get(_key(numeric_id(id)))
-                if broadcast is not None and member.name in broadcast.waiting:
+                broadcast = self._broadcasts.get(_id_key(id)) or self._broadcasts.get(_id_key(numeric_id(id)))
+                if broadcast is not None and member.name in broadcast.waiting_for:
                     self._collect(broadcast, member, message)
                     return not self._client.broken
-                self._routes.pop(_key(id), None)
+                self._routes.pop(_id_key(id), None)
             elif id is not None:
                 client_id = f"{member.name}/{type(id).__name__}/{id}"
                 self._server_requests[client_id] = (member, id)
@@ -402,5 +407,5 @@ def _items(value: object) -> list[Any]:
     return cast("list[Any]", value) if isinstance(value, list) else []
 
 
-def _key(id: object) -> tuple[type, str]:
+def _id_key(id: object) -> tuple[type, str]:
     return type(id), str(id)

@@ -16,8 +16,8 @@ LISTS: Mapping[str, tuple[str, str]] = {
     "resources/list": ("resources", "uri"),
     "resources/templates/list": ("resourceTemplates", "uriTemplate"),
 }
-"""By method: the member of the result that holds the list, and the member that identifies an entry of the list."""
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
+"""For each method: the member of the result that holds the list, and the member that identifies an entry."""
+_INVALID_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def merge_initialize(results: Mapping[str, Message]) -> Message:
         _merge_into(capabilities, cast("Message", offered) if isinstance(offered, dict) else {})
         if isinstance(text := result.get("instructions"), str) and text:
             instructions.append(f"{server}: {text}")
-    versions = [version for r in results.values() if isinstance(version := r.get("protocolVersion"), str)]
+    versions = [version for result in results.values() if isinstance(version := result.get("protocolVersion"), str)]
     merged: Message = {
         "protocolVersion": min(versions, default="2025-11-25"),
         "capabilities": capabilities,
@@ -47,13 +47,13 @@ def merge_initialize(results: Mapping[str, Message]) -> Message:
     return merged | ({"instructions": "\n\n".join(instructions)} if instructions else {})
 
 
-def _merge_into(into: Message, more: Message) -> None:
-    for key, value in more.items():
-        present = into.get(key)
+def _merge_into(merged: Message, addition: Message) -> None:
+    for key, value in addition.items():
+        present = merged.get(key)
         if isinstance(present, dict) and isinstance(value, dict):
             _merge_into(cast("Message", present), cast("Message", value))
-        elif key not in into or present is False:
-            into[key] = dict(cast("Message", value)) if isinstance(value, dict) else value
+        elif key not in merged or present is False:
+            merged[key] = dict(cast("Message", value)) if isinstance(value, dict) else value
 
 
 def merge_lists(
@@ -61,10 +61,10 @@ def merge_lists(
 ) -> tuple[list[Any], dict[str, Target]]:
     """Merge the lists of several servers; returns the merged list, and the target of each name in it.
 
-    A tool or prompt whose name several servers use is listed once for each of them, prefixed by the server's name; it
-    is left out if the prefixed name is in use, too. *assigned* holds the names under which tools or prompts were listed
-    before, and new ones are added to it: an entry keeps its name even if another server later lists the same name. If
-    several servers list the same resource, only the entry of the first one is listed.
+    A tool or prompt whose name is used by several servers is listed once for each of them, prefixed by the server's
+    name. It is left out if the prefixed name is in use, too. *assigned* holds the names under which tools or prompts
+    were listed before, and new names are added to it. Thus an entry keeps its name even if another server later lists
+    the same name. If several servers list the same resource, only the entry of the first server is listed.
     """
     _, key = LISTS[method]
     assigned = {} if assigned is None else assigned
@@ -79,16 +79,16 @@ def merge_lists(
     merged: list[Any] = []
     targets: dict[str, Target] = {}
     for target, item in items.items():
-        shown = assigned.get(target)
-        if shown is None:
-            shared = key == "name" and (counts[target.name] > 1 or target.name in used_names)
-            shown = f"{_NOT_IN_NAMES.sub('_', target.server)}_{target.name}" if shared else target.name
-            if key == "name" and shown not in used_names:
-                assigned[target] = shown
-                used_names.add(shown)
+        listed_name = assigned.get(target)
+        if listed_name is None:
+            is_shared = key == "name" and (counts[target.name] > 1 or target.name in used_names)
+            listed_name = f"{_INVALID_IN_NAMES.sub('_', target.server)}_{target.name}" if is_shared else target.name
+            if key == "name" and listed_name not in used_names:
+                assigned[target] = listed_name
+                used_names.add(listed_name)
             elif key == "name":
                 continue
-        if shown not in targets:
-            targets[shown] = target
-            merged.append({**item, key: shown})
+        if listed_name not in targets:
+            targets[listed_name] = target
+            merged.append({**item, key: listed_name})
     return merged, targets

@@ -5,25 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-_DESCRIPTOR: Mapping[str, Any] = {"required": ["offloaded"]}
+_DESCRIPTOR_SCHEMA: Mapping[str, Any] = {"required": ["offloaded"]}
 """Schema of a descriptor in place of a result. It is short because clients show output schemas to their model."""
 _DEFINITIONS = ("$defs", "definitions")
-_DATA = frozenset(("const", "enum", "default", "examples"))
+_DATA_KEYWORDS = frozenset(("const", "enum", "default", "examples"))
 """Keywords whose values are data: a ``$ref`` in them is not a reference."""
 _SCHEMAS_BY_NAME = frozenset(("properties", "patternProperties", "$defs", "definitions", "dependentSchemas"))
-"""Keywords whose values map names to schemas. These names are no keywords, even if a property is named ``default``."""
+"""Keywords whose values map names to schemas. The names are not keywords, even if a property is named ``default``."""
 
 
 def widen(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The output schema, extended to accept a descriptor.
 
-    Definitions stay at the top, so that references to them stay as they are; other local references are adjusted.
+    Definitions stay at the top, so that references to them remain valid. Other local references are adjusted.
     """
     inner = dict(schema)
     outer = {key: inner.pop(key) for key in ("$schema", "$id") if key in inner}
     definitions = {key: inner.pop(key) for key in _DEFINITIONS if key in inner}
     is_object = inner.get("type") == "object"  # since 2026-07-28, other types are allowed
-    alternatives = [_adjust_references(inner), {**_DESCRIPTOR} if is_object else {"type": "object", **_DESCRIPTOR}]
+    alternatives = [
+        _adjust_references(inner),
+        {**_DESCRIPTOR_SCHEMA} if is_object else {"type": "object", **_DESCRIPTOR_SCHEMA},
+    ]
     outer |= ({"type": "object"} if is_object else {}) | {"anyOf": alternatives}
     return outer | {key: _adjust_references(value, is_schema=False) for key, value in definitions.items()}
 
@@ -42,15 +45,17 @@ def _adjust_references(node: Any, *, is_schema: bool = True) -> Any:
     adjusted: dict[str, Any] = {}
     for key, value in members.items():
         if key in ("$ref", "$dynamicRef") and isinstance(value, str):
-            adjusted[key] = _adjusted(value)
+            adjusted[key] = _adjusted_reference(value)
         else:
-            adjusted[key] = value if key in _DATA else _adjust_references(value, is_schema=key not in _SCHEMAS_BY_NAME)
+            adjusted[key] = (
+                value if key in _DATA_KEYWORDS else _adjust_references(value, is_schema=key not in _SCHEMAS_BY_NAME)
+            )
     return adjusted
 
 
-def _adjusted(reference: str) -> str:
-    moved = reference == "#" or (reference.startswith("#/") and reference.split("/")[1] not in _DEFINITIONS)
-    return f"#/anyOf/0{reference[1:]}" if moved else reference
+def _adjusted_reference(reference: str) -> str:
+    is_moved = reference == "#" or (reference.startswith("#/") and reference.split("/")[1] not in _DEFINITIONS)
+    return f"#/anyOf/0{reference[1:]}" if is_moved else reference
 
 
 def widen_tool(tool: dict[str, Any]) -> bool:
@@ -74,7 +79,7 @@ def widen_tools(result: dict[str, Any]) -> None:
 
 
 def advertise(result: dict[str, Any], capability: Mapping[str, Any]) -> bool:
-    """Add the capability ``lro`` to a result that states the server's capabilities, unless they have it already.
+    """Add the capability ``lro`` to a result that states the server's capabilities, unless it is already there.
 
     Returns True if the result was changed.
     """

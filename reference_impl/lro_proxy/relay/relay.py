@@ -1,9 +1,10 @@
 """The relay between a client and a server, which forwards raw lines both ways.
 
-It rewrites large results (of tasks, too), the results of `tools/list`, and the messages by which each side learns of
-the proxy: the opening exchange and, since MCP 2026-07-28, calls. Secrets in the server's messages are redacted if
-`RelayOptions.masks` is set. Lines from the server that are not messages are dropped, as are answers to requests that
-are not pending.
+It rewrites large results, including the results of tasks, and the results of `tools/list`. It also rewrites the
+messages by which each side learns of the proxy: the opening exchange and, since MCP 2026-07-28, calls. Secrets in the
+server's messages are redacted if `RelayOptions.masks` is set. Lines from the server that are not messages are dropped.
+Answers to requests that are not pending are dropped, too, unless they may answer a request that the relay could not
+read.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from lro_proxy.gain.ledger import Ledger, tokens_of
 from lro_proxy.payload.array import LARGE
 from lro_proxy.payload.interceptor import Interceptor, distinct_tool_name
 from lro_proxy.payload.result import Answer, cut_answer, read_answer
-from lro_proxy.protocol import OPENINGS, TOOL_RESULTS, announce_proxy
+from lro_proxy.protocol import OPENING_METHODS, TOOL_RESULT_METHODS, announce_proxy
 from lro_proxy.relay import size_limits
 from lro_proxy.relay.output_schemas import advertise, widen_tool
 from lro_proxy.relay.pending import Id, PendingRequests, Request, request_of
 from lro_proxy.relay.tasks import NOTIFICATION, Tasks, rewrite_result
 from lro_proxy.relay.tools import ProxyTools
-from lro_proxy.wire.framing import Outgoing, OversizedLine, Writer, ends, read_lines
+from lro_proxy.wire.framing import Outgoing, OversizedLine, Writer, ends_of, read_lines
 from lro_proxy.wire.jsonrpc import (
     TOO_DEEP,
     Message,
@@ -36,7 +37,7 @@ from lro_proxy.wire.jsonrpc import (
     raw_items,
     raw_member,
     serialise,
-    unreadable,
+    unreadable_reason,
 )
 from lro_proxy.wire.truncated import id_in, response_id_in
 from lro_reference import delegation
@@ -44,14 +45,14 @@ from lro_reference import delegation
 if TYPE_CHECKING:
     from lro_spec.redaction import Masks
 
-OWN_LIST = "tools/list for the proxy's own tools"
-"""In place of a method, marks a request of the proxy itself, by which it learns the names of the server's tools."""
-_TOKENS_PER_BYTE = 10 / 36
+TOOL_NAMES_REQUEST = "tools/list for the proxy's own tools"
+"""In place of a method: marks a request of the proxy itself for the names of the server's tools."""
+_MAX_TOKENS_PER_BYTE = 10 / 36
 """Upper bound of the estimated tokens per byte of JSON."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_HINT = delegation.META.encode()
+_DELEGATION_KEY = delegation.META.encode()
 """Part of every line in which a server describes its result for the proxy (`delegation`)."""
-_NEVER = 2**63
+_UNREACHABLE_THRESHOLD = 2**63
 """A threshold that no result exceeds."""
 
 
@@ -73,8 +74,8 @@ class RelayOptions:
     ledger: Ledger | None = None
     """Counts what is saved."""
     enabled: bool = True
-    """False if nothing is offloaded. Then servers do not learn of the proxy, and their tools' declarations stay as they
-    are."""
+    """False if nothing is offloaded. In that case, servers do not learn of the proxy, and the declarations of their
+    tools are not changed."""
 
 
 class Relay:
@@ -96,18 +97,18 @@ class Relay:
         self._has_unparsed = False
         """True once the client has sent a message that the relay could not read; the server may still answer it."""
         self._defers = False
-        """True if the client announced in `initialize` that a proxy nearer to it offloads."""
-        self._declared: dict[str, int] = {}
+        """True if the client announced in `initialize` that another proxy, which is nearer to it, offloads results."""
+        self._declared_thresholds: dict[str, int] = {}
         """Thresholds that the server declares, by tool."""
         self._tasks = Tasks()
-        self._delivery = threading.Lock()
-        """Held while a request moves from the pending ones to `_delivering`, and while its answer is written to the
-        client. So `stop` neither misses a request nor answers it a second time."""
+        self._delivery_lock = threading.Lock()
+        """Held while a request moves from the pending requests to `_delivering`, and while its answer is written to the
+        client. This ensures that `stop` answers exactly those requests that have no answer yet."""
         self._delivering: dict[Id, Request] = {}
-        """Requests whose answer has come and is not yet given to the client."""
+        """Requests whose answer has come, but has not yet been written to the client."""
         self._stopped = False
         self.client_left = False
-        """True once the client has closed its side. If the server then ends, that matters only to pending requests."""
+        """True once the client has closed its side. If the server then ends, only pending requests have to fail."""
         self.busy = False
         """True while a line of the server is being forwarded."""
 
@@ -116,7 +117,7 @@ class Relay:
     def forward(self, pipe: int, server: Outgoing) -> None:
         """Forward the lines of the client until it leaves."""
         if self._tools is not None:
-            self._tools.server_tools.ask = lambda params: self._ask_for_tools(server, params)
+            self._tools.server_tools.request_page = lambda params: self._ask_for_tools(server, params)
             self._tools.forward = lambda line: self._forward(bytearray(line), server)
         for line in read_lines(pipe, self._options.max_bytes):
             if isinstance(line, OversizedLine):
@@ -127,18 +128,18 @@ class Relay:
 
     def _forward(self, line: bytearray, server: Outgoing) -> None:
         try:
-            passed_on = self.track(line)
+            line_for_server = self.track(line)
         except Exception as problem:  # a defect of the proxy; the server may still understand the message
             self._log(f"a message of the client is forwarded unchanged: {type(problem).__name__}: {problem}")
-            self._has_unparsed, passed_on = True, line
-        if passed_on is not None:
-            server.write(passed_on)
+            self._has_unparsed, line_for_server = True, line
+        if line_for_server is not None:
+            server.write(line_for_server)
         if self._end_reason:
             self._fail_pending()
 
     def _ask_for_tools(self, server: Outgoing, params: Message) -> None:
         """Request a page of the list of the server's tools; `ServerTools.receive` gets the answer."""
-        request = Request(f"lro-proxy/tools/{next(self._numbers)}", OWN_LIST)
+        request = Request(f"lro-proxy/tools/{next(self._numbers)}", TOOL_NAMES_REQUEST)
         self._requests.add(request)
         line = {"jsonrpc": "2.0", "id": request.id, "method": "tools/list", "params": params}
 
@@ -149,7 +150,7 @@ class Relay:
         threading.Thread(target=ask, name="tools", daemon=True).start()  # the server may read slowly
 
     def upstream_stalled(self) -> None:
-        """Fail all requests, since the server does not read any more or has ended."""
+        """Fail all requests, because the server does not read any more or has ended."""
         if self._end_reason:
             self._fail_pending()
         for request in self._requests.pop_all():
@@ -158,25 +159,25 @@ class Relay:
     def track(self, line: bytearray) -> bytes | bytearray | None:
         """Track the requests in a line of the client.
 
-        Returns the line for the server, or None if all of it was for the proxy's own tools. Unless offloading is
+        Returns the line for the server, or None if the whole line was for the proxy's own tools. Unless offloading is
         disabled, the returned line announces the proxy in `initialize` and, since MCP 2026-07-28, in calls.
         """
-        whole: Any = parse(line)
-        if whole is None:
+        parsed: Any = parse(line)
+        if parsed is None:
             self._has_unparsed = True  # left to the server
             return line
-        if isinstance(whole, list):
-            return self._track_batch(cast("list[Any]", whole), line)
-        return self._track_message(cast("Message", whole), line) if isinstance(whole, dict) else line
+        if isinstance(parsed, list):
+            return self._track_batch(cast("list[Any]", parsed), line)
+        return self._track_message(cast("Message", parsed), line) if isinstance(parsed, dict) else line
 
     def _track_batch(self, batch: list[Any], line: bytearray) -> bytes | bytearray | None:
         texts = raw_items(line)
-        rest = [
+        remaining_texts = [
             text for one, text in zip(batch, texts, strict=True) if self._track_message(members(one), text) is not None
         ]
-        if len(rest) == len(texts):
+        if len(remaining_texts) == len(texts):
             return line
-        return b"[" + b",".join(rest) + b"]" if rest else None
+        return b"[" + b",".join(remaining_texts) + b"]" if remaining_texts else None
 
     def _track_message(self, message: Message, line: bytes | bytearray) -> bytes | bytearray | None:
         id, params = message.get("id"), members(message.get("params"))
@@ -244,40 +245,40 @@ class Relay:
             self._drop_unreadable(line)
 
     def _answer_one(self, message: Message, line: bytearray, answer: Answer | None) -> None:
-        request = self._take(message.get("id"))
+        request = self._begin_delivery(message.get("id"))
         if request is None:
             if message.get("id") is None or self._has_unparsed:
                 self._client.write(line)  # may answer a message that the relay could not parse
             else:
                 self._log(f"the server answered {message['id']!r}, but no such request is pending; this is dropped")
             return
-        own = self._tools if request.method in ("tools/list", OWN_LIST) else None
-        if own is not None and request.method == OWN_LIST:
+        own_tools = self._tools if request.method in ("tools/list", TOOL_NAMES_REQUEST) else None
+        if own_tools is not None and request.method == TOOL_NAMES_REQUEST:
             self._delivering.pop(request.id, None)
-            own.server_tools.receive(message)
-        elif own is not None and own.needs_more_pages(members(message.get("result")), request.id):
-            own.server_tools.fetch(lambda: self._deliver(message, line, request, answer))
+            own_tools.server_tools.receive(message)
+        elif own_tools is not None and own_tools.needs_more_pages(members(message.get("result")), request.id):
+            own_tools.server_tools.fetch(lambda: self._deliver(message, line, request, answer))
         else:
             self._deliver(message, line, request, answer)
 
     def _deliver(self, message: Message, line: bytearray, request: Request, answer: Answer | None) -> None:
         rewritten = self._rewrite(message, line, request, answer)
-        self._give(line if rewritten is None else rewritten, [request])
+        self._finish_delivery(line if rewritten is None else rewritten, [request])
 
-    def _take(self, id: object) -> Request | None:
+    def _begin_delivery(self, id: object) -> Request | None:
         """Note that the answer to a pending request has come (`_delivering`).
 
-        Returns the request; None if it is not pending.
+        Returns the request, or None if it is not pending.
         """
-        with self._delivery:
+        with self._delivery_lock:
             request = self._requests.pop(id)
             if request is not None:
                 self._delivering[request.id] = request
             return request
 
-    def _give(self, line: bytes | bytearray, answered: Sequence[Request]) -> None:
+    def _finish_delivery(self, line: bytes | bytearray, answered: Sequence[Request]) -> None:
         """Give the client the line that answers these requests, unless `stop` has answered them."""
-        with self._delivery:
+        with self._delivery_lock:
             if not self._stopped:
                 self._client.write(line)
             for request in answered:
@@ -289,16 +290,16 @@ class Relay:
         parts = zip(batch, texts, strict=True)
         rewritten = [self._answer_in_batch(members(one), text, answered) for one, text in parts]
         if all(one is None for one in rewritten):
-            self._give(line, answered)
+            self._finish_delivery(line, answered)
             return
         whole = b",".join(one or text for one, text in zip(rewritten, texts, strict=True))
-        self._give(b"[" + whole + b"]", answered)
+        self._finish_delivery(b"[" + whole + b"]", answered)
 
     def _answer_in_batch(self, message: Message, line: bytes, answered: list[Request]) -> bytes | None:
         if "method" in message:
             self._observe(message)
             return None
-        request = self._take(message.get("id"))
+        request = self._begin_delivery(message.get("id"))
         if request is None:
             return None
         answered.append(request)
@@ -307,9 +308,9 @@ class Relay:
     def _rewrite(
         self, message: Message, line: bytes | bytearray, request: Request, answer: Answer | None = None
     ) -> bytes | None:
-        """The rewritten answer; None if it is forwarded unchanged.
+        """The rewritten answer, or None if the answer is forwarded unchanged.
 
-        *answer* is given if a large payload was cut out of the line; then *message* lacks that payload.
+        *answer* is given if a large payload was cut out of the line. In that case, *message* lacks the payload.
         """
         result = message.get("result")
         if not isinstance(result, dict):
@@ -317,9 +318,9 @@ class Relay:
                 return None
             return self._tools.list_without_server(message, request.id, modern=request.modern)
         try:
-            if request.method in TOOL_RESULTS:
+            if request.method in TOOL_RESULT_METHODS:
                 return None if request.defers else self._offload(message, line, request, answer)
-            if request.method in OPENINGS:
+            if request.method in OPENING_METHODS:
                 message = parse_lossless(line)
                 offers = self._options.enabled and not request.defers
                 changed = offers and advertise(message["result"], self._options.capability)
@@ -329,7 +330,7 @@ class Relay:
                 return self._list_tools(line, request)
         except RecursionError:
             return error_line(request.id, UNREADABLE, f"the server's answer {TOO_DEEP}")
-        except Exception as problem:  # must not lose this answer nor later ones
+        except Exception as problem:  # this answer and later answers must not be lost
             self._log(f"an answer to {request.method} cannot be rewritten and is forwarded unchanged: {problem}")
         return None
 
@@ -346,21 +347,21 @@ class Relay:
         return after
 
     def _adapt_tools(self, result: Message) -> bool:
-        """Adapt the tools' output schemas and size limits to results that may be offloaded; True if changed."""
+        """Adapt the tools' output schemas and size limits to offloading; returns True if anything was changed."""
         listed, changed = result.get("tools"), False
         for tool in map(members, cast("list[Any]", listed) if isinstance(listed, list) else []):
-            name, limit = tool.get("name"), size_limits.declared(tool)
+            name, limit = tool.get("name"), size_limits.declared_limit(tool)
             if not isinstance(name, str):
                 continue
-            self._declared.pop(name, None)
+            self._declared_thresholds.pop(name, None)
             if limit is not None:
-                self._declared[name] = size_limits.threshold_for(limit)
+                self._declared_thresholds[name] = size_limits.threshold_for(limit)
             widened = widen_tool(tool)
-            changed = size_limits.declare(tool, self._threshold_of(name)) or widened or changed
+            changed = size_limits.raise_limit(tool, self._threshold_of(name)) or widened or changed
         return changed
 
     def _threshold_of(self, tool: str) -> int | None:
-        return self._options.threshold_of(tool, self._declared.get(tool))
+        return self._options.threshold_of(tool, self._declared_thresholds.get(tool))
 
     def _offload(
         self, message: Message, line: bytes | bytearray, request: Request, answer: Answer | None
@@ -373,19 +374,22 @@ class Relay:
         try:
             rewritten = self._tool_result(line, request, answer)
         except (ValueError, TypeError, RecursionError):
-            rewritten = self._as_text(line, request)  # half of a surrogate pair, NaN, a key twice, deep nesting
+            rewritten = self._offload_as_text(line, request)  # half of a surrogate pair, NaN, a key twice, deep nesting
         if self._options.ledger is not None:
             self._count(request, message, rewritten, answer)
         return rewritten
 
     def _count(self, request: Request, message: Message, rewritten: bytes | None, answer: Answer | None) -> None:
-        """Count a result by the tokens that the client receives: those of *rewritten* or, if None, of the result."""
+        """Count a result by the tokens that the client receives.
+
+        These are the tokens of *rewritten* or, if that is None, the tokens of the result.
+        """
         assert self._options.ledger is not None
         if rewritten is not None:
             sent = tokens_of(members(members(parse(rewritten)).get("result")))
         else:
             sent = tokens_of(message["result"]) if answer is None else -(-answer.result.size[0] // 4)
-        self._options.ledger.result(request.tool, request.arguments, sent)
+        self._options.ledger.count_result(request.tool, request.arguments, sent)
 
     def _offload_in_task(self, line: bytes | bytearray, member: str, request: Request) -> bytes | None:
         """The line of a message about a task, with a descriptor in place of the task's result; None if unchanged."""
@@ -399,7 +403,7 @@ class Relay:
     def _task_notification(self, message: Message, line: bytearray) -> bytes | None:
         """A notification of a completed task, with a descriptor in place of the task's result.
 
-        None if it stays unchanged, as any other message does.
+        None if the notification stays unchanged, and for any other message.
         """
         if message["method"] != NOTIFICATION or self._defers:
             return None
@@ -414,7 +418,7 @@ class Relay:
 
     def _tool_result(self, line: bytes | bytearray, request: Request, answer: Answer | None) -> bytes | None:
         threshold = self._threshold_of(request.tool)
-        if (threshold is None or len(line) * _TOKENS_PER_BYTE <= threshold) and _HINT not in line:
+        if (threshold is None or len(line) * _MAX_TOKENS_PER_BYTE <= threshold) and _DELEGATION_KEY not in line:
             return None
         if request.cancelled:
             return error_line(request.id, CANCELLED, "the call was cancelled, and its large result discarded")
@@ -423,11 +427,11 @@ class Relay:
             answer.result,
             tool=distinct_tool_name(request.tool),
             arguments=request.arguments,
-            threshold_tokens=_NEVER if threshold is None else threshold,
+            threshold_tokens=_UNREACHABLE_THRESHOLD if threshold is None else threshold,
         )
         return None if rewritten is None else serialise({**answer.message, "result": rewritten})
 
-    def _as_text(self, line: bytes | bytearray, request: Request) -> bytes | None:
+    def _offload_as_text(self, line: bytes | bytearray, request: Request) -> bytes | None:
         """Offload a result that cannot be parsed without loss: the file holds its original JSON text."""
         message, threshold = cast("Message", parse(line)), self._threshold_of(request.tool)
         rewritten = self._interceptor.offload_text(
@@ -436,7 +440,7 @@ class Relay:
             source="result",
             tool=distinct_tool_name(request.tool),
             arguments=request.arguments,
-            threshold_tokens=_NEVER if threshold is None else threshold,
+            threshold_tokens=_UNREACHABLE_THRESHOLD if threshold is None else threshold,
         )
         return None if rewritten is None else serialise({**message, "result": rewritten})
 
@@ -448,17 +452,17 @@ class Relay:
             self._requests.extend(members(message.get("params")).get("progressToken"))
 
     def _drop_unreadable(self, line: bytearray) -> None:
-        shown = bytes(line[:80]).decode(errors="replace").strip()
-        request = self._requests.pop(response_id_in(ends(line)))
+        excerpt = bytes(line[:80]).decode(errors="replace").strip()
+        request = self._requests.pop(response_id_in(ends_of(line)))
         if request is not None:
-            self._fail(request, UNREADABLE, f"the server's answer {unreadable(line)}")
-        elif shown:
-            self._log(f"the server wrote {len(line)} bytes that are not a message; they are dropped: {shown!r}")
+            self._fail(request, UNREADABLE, f"the server's answer {unreadable_reason(line)}")
+        elif excerpt:
+            self._log(f"the server wrote {len(line)} bytes that are not a message; they are dropped: {excerpt!r}")
 
     def _fail_broken_answer(self, line: bytearray | OversizedLine, problem: Exception) -> None:
         why = f"internal error: {type(problem).__name__}: {problem}"
         self._log(f"an answer of the server is lost: {why}")
-        id = response_id_in(line if isinstance(line, OversizedLine) else ends(line))
+        id = response_id_in(line if isinstance(line, OversizedLine) else ends_of(line))
         self._requests.pop(id)
         if isinstance(id, Id):
             self._delivering.pop(id, None)
@@ -484,7 +488,7 @@ class Relay:
     def has_ended(self) -> bool:
         """True once the server has ended.
 
-        `forward` itself fails requests that come later; after `track`, its caller has to do so (`upstream_stalled`).
+        Requests that come later are failed by `forward`. A caller of `track` has to fail them by `upstream_stalled`.
         """
         return bool(self._end_reason)
 
@@ -498,11 +502,11 @@ class Relay:
 
         Blocks if the client does not read.
         """
-        with self._delivery:
+        with self._delivery_lock:
             self._stopped = True
-            given_up = [*self._delivering.values(), *self._requests.pop_all()]
+            unanswered = [*self._delivering.values(), *self._requests.pop_all()]
         self.upstream_ended(why)
-        for request in given_up:
+        for request in unanswered:
             self._fail(request, GONE, why)
 
     def upstream_ended(self, why: str) -> None:
@@ -517,7 +521,7 @@ class Relay:
             self._fail(request, GONE, self._end_reason)
 
     def _fail(self, request: Request | None, code: int, why: str) -> None:
-        if request is not None and request.method == OWN_LIST:
+        if request is not None and request.method == TOOL_NAMES_REQUEST:
             if self._tools is not None:
                 self._tools.server_tools.receive({})
         elif request is not None:

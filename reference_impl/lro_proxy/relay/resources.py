@@ -27,19 +27,19 @@ class OffloadedResources:
 
     def __init__(self, files: OffloadedFiles[Any]) -> None:
         self._files = files
-        self.alone = False
-        """True if the server has no resources: then the proxy answers `resources/list` and the list of templates."""
+        self.server_has_none = False
+        """True if the server has no resources. The proxy then answers requests for the lists."""
 
-    def answers(self, message: Message) -> bool:
+    def handles(self, message: Message) -> bool:
         """True if a request is for these resources."""
         method = message.get("method")
         if method == "resources/read":
             uri = members(message.get("params")).get("uri")
             return isinstance(uri, str) and uri.startswith(SCHEME)
-        return self.alone and method in ("resources/list", "resources/templates/list")
+        return self.server_has_none and method in ("resources/list", "resources/templates/list")
 
     def result(self, message: Message) -> Message:
-        """The result of a request for which `answers` is true. Raises `Refused`."""
+        """The result of a request for which `handles` is true. Raises `Refused`."""
         if message["method"] == "resources/list":
             return {"resources": []}
         if message["method"] == "resources/templates/list":
@@ -54,12 +54,12 @@ class OffloadedResources:
         return {"contents": [{"uri": uri, "mimeType": MIME_TYPE, "text": text.decode()}]}
 
     def advertise(self, result: Message) -> bool:
-        """Add the capability `resources` if the server has none; True if changed."""
+        """Add the capability `resources` if it is missing; returns True if it was added."""
         capabilities = result.get("capabilities")
         if not isinstance(capabilities, dict) or "resources" in capabilities:
             return False
         capabilities["resources"] = {}
-        self.alone = True
+        self.server_has_none = True
         return True
 
 

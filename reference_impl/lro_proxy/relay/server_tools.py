@@ -24,31 +24,31 @@ class ServerTools:
     def __init__(self, add_names: Callable[[Iterable[object]], None]) -> None:
         self._add_names = add_names
         self._lock = threading.Lock()
-        self._then: list[Callable[[], None]] = []
+        self._callbacks: list[Callable[[], None]] = []
         self._cursors: list[object] = []
         self._timer: threading.Timer | None = None
         self.is_complete = False
-        """True once the names on all pages, apart from those beyond `_MAX_PAGES`, are known; False again when the
-        server's tools change."""
+        """True once the names on all pages (up to `_MAX_PAGES`) are known. It becomes False when the server's tools
+        change."""
         self.envelope: Message = {}
         """The parameters that every request carries (`protocol.envelope`)."""
-        self.ask: Callable[[Message], None] = lambda params: self.receive({})
+        self.request_page: Callable[[Message], None] = lambda params: self.receive({})
         """Requests a page with these parameters; `receive` gets the answer."""
 
     def fetch(self, then: Callable[[], None]) -> None:
-        """Request all pages, then call *then*; it is called after a failure or the time limit, too."""
+        """Request all pages, then call *then*. It is also called after a failure or when the time limit is reached."""
         with self._lock:
-            self._then.append(then)
+            self._callbacks.append(then)
             if self._timer is not None:
                 return
             self._cursors = []
             self._timer = threading.Timer(_TIME_LIMIT_S, self._finish)
             self._timer.daemon = True
             self._timer.start()
-        self.ask(self.envelope)
+        self.request_page(self.envelope)
 
     def receive(self, answer: Message) -> None:
-        """Handle the answer to a requested page; an answer without a result ends the list."""
+        """Handle the answer to a request for a page. An answer without a result ends the list."""
         result = members(answer.get("result"))
         tools = result.get("tools")
         self._add_names(
@@ -61,16 +61,16 @@ class ServerTools:
             has_more = cursor is not None and cursor not in self._cursors and len(self._cursors) < _MAX_PAGES
             self._cursors.append(cursor)
         if has_more:
-            self.ask({**self.envelope, "cursor": cursor})
+            self.request_page({**self.envelope, "cursor": cursor})
         else:
             self.is_complete = "result" in answer
             self._finish()
 
     def _finish(self) -> None:
         with self._lock:
-            waiting, self._then = self._then, []
+            callbacks, self._callbacks = self._callbacks, []
             if self._timer is not None:
                 self._timer.cancel()
                 self._timer = None
-        for then in waiting:
+        for then in callbacks:
             then()

@@ -1,4 +1,4 @@
-"""MCP tasks, by which the result of a tool comes later: the calls that create them, and the messages with results.
+"""MCP tasks, which deliver the result of a tool later: the calls that create them, and the messages with results.
 
 Under MCP 2025-11-25 the answer to `tasks/result` is the tool's result itself. In the extension of 2026-07-28, the
 answer to `tasks/get` and the notification `notifications/tasks` describe the task, with the result as a member.
@@ -15,12 +15,12 @@ from lro_proxy.relay.pending import Request
 from lro_proxy.wire.jsonrpc import Message, members, parse_lossless, raw_member, serialise
 
 NOTIFICATION = "notifications/tasks"
-_MOST_TASKS = 1000
+_MAX_TASKS = 1000
 Line = bytes | bytearray
 
 
 class Tasks:
-    """The calls that have created tasks, by the task's id; only the latest ones are remembered."""
+    """The calls that have created tasks, by the task's id. Only the latest calls are remembered."""
 
     def __init__(self) -> None:
         self._calls: OrderedDict[str, Request] = OrderedDict()
@@ -30,13 +30,13 @@ class Tasks:
         id = members(result.get("task")).get("taskId", result.get("taskId"))
         if isinstance(id, str):
             self._calls[id] = call
-            if len(self._calls) > _MOST_TASKS:
+            if len(self._calls) > _MAX_TASKS:
                 self._calls.popitem(last=False)
 
     def attribute(self, request: Request) -> None:
         """Set the tool and the arguments of a request about a task to those of the call that created the task.
 
-        If that call is not known, the request stays as it is.
+        If that call is unknown, the request is not changed.
         """
         call = self._calls.get(request.task or "")
         if call is not None:
@@ -44,9 +44,10 @@ class Tasks:
 
 
 def rewrite_result(line: Line, member: str, rewrite: Callable[[bytes], bytes | None]) -> bytes | None:
-    """The line of a message whose *member* describes a completed task, with the result rewritten; None if unchanged.
+    """The line of a message about a completed task, with the result rewritten; None if nothing is to be changed.
 
-    *rewrite* gets a line with the result alone, as if it answered a call. Raises as `raw_member` does.
+    The task is described by *member* of the message. *rewrite* gets a line with the result alone, as if that line were
+    the answer to a call. Raises the same errors as `raw_member`.
     """
     message = parse_lossless(line)
     task = members(message.get(member))

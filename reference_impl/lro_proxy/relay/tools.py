@@ -1,7 +1,7 @@
-"""The proxy's own tools: listed after the server's, called here, and never forwarded.
+"""The proxy's own tools. They are listed after the server's tools, and their calls are answered here.
 
-If the server has a tool of the same name, calls of that name go to the server. Calls of the proxy's tools run in
-threads of their own, because a query may take seconds, and their answers are never offloaded.
+If the server has a tool of the same name, calls of that name go to the server. Each call of a tool of the proxy runs
+in a thread of its own, because a query may take seconds. The answers are never offloaded.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ class _Call:
         self.cancellation = Cancellation()
         self.thread: threading.Thread | None = None
         self.responses: queue.SimpleQueue[Message] = queue.SimpleQueue()
-        """Responses of the client's model, or an error in place of one that does not come any more."""
+        """Responses of the client's model, or an error in place of a response that will not come."""
 
 
 class ProxyTools:
     """The tools of a toolbox for one client, and offloaded files as *resources*.
 
-    *send* writes a line to the client, *log* writes a line for operators.
+    *send* writes a line to the client; *log* writes a line for operators.
     """
 
     def __init__(
@@ -65,25 +65,25 @@ class ProxyTools:
         self._later_pages: set[object] = set()
         """Ids of requests for further pages of `tools/list`, after the first."""
         self._running: dict[object, _Call] = {}
-        """Calls to be answered, by the id of the request; a cancelled call is removed."""
+        """Calls to be answered, by the id of the request. A cancelled call is removed."""
         self._supports_sampling = False
         self._waiting_for_model: dict[str, _Call] = {}
         """Calls that wait for the client's model, by the id that its response will have or, since MCP 2026-07-28, by
         the state that the repeated call will have."""
         self._numbers = itertools.count(1)
-        self.alone = False
-        """True if the server has no tools at all: then the proxy answers `tools/list`."""
+        self.server_has_none = False
+        """True if the server has no tools at all. The proxy then answers `tools/list`."""
         self.server_tools = ServerTools(self._reserve_names)
         self.forward: Callable[[bytes], object] = lambda line: None
-        """Forwards the line of a call whose tool turned out to be the server's."""
-        self.count: Callable[[Message, Sequence[str]], object] = lambda arguments, texts: None
+        """Forwards the line of a call whose tool has turned out to be a tool of the server."""
+        self.count_answer: Callable[[Message, Sequence[str]], object] = lambda arguments, texts: None
         """Counts an answer with these texts to a call with these arguments."""
 
     def handle(self, message: Message, line_of: Callable[[], bytes | bytearray]) -> bool:
         """Handle a message of the client; returns True if the server must not get it.
 
         A call is answered later, by its thread; other requests for the proxy are answered at once. *line_of* returns
-        the line of the message, from which a call's arguments are parsed without losing a digit.
+        the line of the message. The arguments of a call are parsed from that line without losing a digit.
         """
         method, id = message.get("method"), message.get("id")
         if method is None:
@@ -93,13 +93,13 @@ class ProxyTools:
             return waiting is not None
         params = members(message.get("params"))
         if method == "notifications/cancelled":
-            call = self._running.pop(_key(params.get("requestId")), None)
+            call = self._running.pop(_id_key(params.get("requestId")), None)
             if call is not None:
                 call.cancellation.request()
             return call is not None
         if id is None or isinstance(id, (dict, list)):
             return False
-        if self._resources is not None and self._resources.answers(message):
+        if self._resources is not None and self._resources.handles(message):
             self._read(self._resources, message, id)
             return True
         if method == "initialize":
@@ -107,8 +107,8 @@ class ProxyTools:
         elif method == "tools/list":
             self.server_tools.envelope = protocol.envelope(message)
             if params.get("cursor") is not None:
-                self._later_pages.add(_key(id))
-            elif self.alone:
+                self._later_pages.add(_id_key(id))
+            elif self.server_has_none:
                 self._reply(id, self._tool_list(modern=protocol.message_version(message) is not None))
                 return True
         elif method == "tools/call":
@@ -124,12 +124,12 @@ class ProxyTools:
         waiting = self._waiting_for_model.get(state) if isinstance(state, str) else None
         if waiting is not None:
             waiting.id = id
-            self._running[_key(id)] = waiting
+            self._running[_id_key(id)] = waiting
             waiting.responses.put(protocol.summary_response(params))
             return True
-        call = self._running[_key(id)] = _Call(id, message, supports_sampling=self._supports_sampling)
+        call = self._running[_id_key(id)] = _Call(id, message, supports_sampling=self._supports_sampling)
         line = bytes(line_of())
-        if self.alone or self.server_tools.is_complete:
+        if self.server_has_none or self.server_tools.is_complete:
             self._start(call, name, line)
         else:
             self.server_tools.envelope = protocol.envelope(message)
@@ -138,64 +138,64 @@ class ProxyTools:
 
     def _start(self, call: _Call, name: str, line: bytes) -> None:
         if name in self._server_names:
-            if self._running.pop(_key(call.id), None) is not None:
+            if self._running.pop(_id_key(call.id), None) is not None:
                 threading.Thread(target=self.forward, args=(line,), name="late", daemon=True).start()
         elif not call.cancellation.requested:
             call.thread = threading.Thread(target=self._call, args=(call, name, line), name="tool", daemon=True)
             call.thread.start()
 
     def add_to_list(self, result: Message, id: object) -> bool:
-        """Add the tools to the first page of `tools/list`, since some clients request no other; True if changed."""
+        """Add the tools to the first page of `tools/list`, which some clients request alone; True if any were added."""
         listed = result.get("tools")
         if not isinstance(listed, list):
             return False
         tools = cast("list[Any]", listed)
         self._reserve_names(members(tool).get("name") for tool in tools)
-        if _key(id) in self._later_pages:
-            self._later_pages.discard(_key(id))
+        if _id_key(id) in self._later_pages:
+            self._later_pages.discard(_id_key(id))
             return False
         if result.get("nextCursor") is None:
             self.server_tools.is_complete = True
-        mine = [_entry(tool) for tool in self._toolbox.tools if tool.name not in self._server_names]
-        tools.extend(mine)
-        return bool(mine)
+        own_tools = [_list_entry(tool) for tool in self._toolbox.tools if tool.name not in self._server_names]
+        tools.extend(own_tools)
+        return bool(own_tools)
 
     def list_without_server(self, message: Message, id: object, *, modern: bool) -> bytes | None:
-        """The list of these tools if the server does not know `tools/list`; None for any other answer."""
+        """The list of the proxy's tools if *message* says that `tools/list` is unknown; None for any other answer."""
         is_unknown = members(message.get("error")).get("code") == NO_METHOD
-        if not self._toolbox.tools or not is_unknown or _key(id) in self._later_pages:
+        if not self._toolbox.tools or not is_unknown or _id_key(id) in self._later_pages:
             return None
-        self.alone = True
+        self.server_has_none = True
         return serialise({"jsonrpc": "2.0", "id": id, "result": self._tool_list(modern=modern)})
 
     def needs_more_pages(self, result: Message, id: object) -> bool:
-        """True if a first page must wait for the names on the other pages."""
-        more = result.get("nextCursor") is not None and _key(id) not in self._later_pages and self._toolbox.tools
-        return bool(more) and not self.server_tools.is_complete
+        """True if the answer with the first page must wait for the names on the other pages."""
+        has_more = result.get("nextCursor") is not None and _id_key(id) not in self._later_pages and self._toolbox.tools
+        return bool(has_more) and not self.server_tools.is_complete
 
     def advertise(self, result: Message) -> bool:
-        """Add the capabilities `tools` and `resources` if they are needed and the server has none; True if changed."""
+        """Add the capabilities `tools` and `resources` if they are needed and missing; True if any was added."""
         changed = self._resources is not None and self._resources.advertise(result)
         capabilities = result.get("capabilities")
         if not self._toolbox.tools or not isinstance(capabilities, dict) or "tools" in capabilities:
             return changed
         capabilities["tools"] = {}
-        self.alone = True
+        self.server_has_none = True
         return True
 
-    def settle(self, seconds: float) -> None:
+    def wait_for_calls(self, seconds: float) -> None:
         """Wait for calls in progress after the client has left, for at most *seconds*.
 
         Calls that wait for the client's model get an error in place of its response.
         """
         for call in list(self._waiting_for_model.values()):
             call.responses.put({"error": {"message": "the client has left"}})
-        until = time.monotonic() + seconds
+        deadline = time.monotonic() + seconds
         for call in list(self._running.values()):
-            while call.thread is None and time.monotonic() < until:  # until the server's tools are known
+            while call.thread is None and time.monotonic() < deadline:  # waits until the server's tools are known
                 time.sleep(0.01)
             if call.thread is not None:
-                call.thread.join(max(0.0, until - time.monotonic()))
+                call.thread.join(max(0.0, deadline - time.monotonic()))
 
     def stop(self, why: str) -> None:
         """Answer the calls in progress with an error, because the proxy is ending."""
@@ -206,7 +206,7 @@ class ProxyTools:
                 self._send(error_line(call.id, GONE, why))
 
     def _reserve_names(self, names: Iterable[object]) -> None:
-        """Hide the tools whose names the server uses."""
+        """Hide the tools whose names are used by the server."""
         for name in names:
             if isinstance(name, str) and name in self._toolbox and name not in self._server_names:
                 self._server_names.add(name)
@@ -214,23 +214,23 @@ class ProxyTools:
                 self._log(f"the server also has a tool {name}, so the proxy's is left out{advice}")
 
     def _tool_list(self, *, modern: bool) -> Message:
-        tools = [_entry(tool) for tool in self._toolbox.tools]
+        tools = [_list_entry(tool) for tool in self._toolbox.tools]
         return protocol.tool_list_result(tools) if modern else {"tools": tools}
 
     def _call(self, call: _Call, name: str, line: bytes) -> None:
-        given: Any = None
+        call_arguments: Any = None
         try:
-            given = arguments(line)
+            call_arguments = arguments(line)
             ask = partial(self._ask, call) if call.supports_sampling else None
             answer = (
-                self._toolbox.call(name, cast("Message", given), ask, call.cancellation)
-                if isinstance(given, dict)
+                self._toolbox.call(name, cast("Message", call_arguments), ask, call.cancellation)
+                if isinstance(call_arguments, dict)
                 else Answer((f"{name}: arguments must be an object",), is_error=True)
             )
         except Exception as problem:  # a defect of the proxy: the client must receive an answer
             answer = Answer((f"{name} failed: {type(problem).__name__}: {problem}",), is_error=True)
-        if self._running.pop(_key(call.id), None) is not None:  # not cancelled
-            self.count(members(cast("object", given)), answer.texts)
+        if self._running.pop(_id_key(call.id), None) is not None:  # not cancelled
+            self.count_answer(members(cast("object", call_arguments)), answer.texts)
             content = [{"type": "text", "text": text} for text in answer.texts]
             result = {"content": content, "isError": answer.is_error}
             self._reply(call.id, protocol.complete_result(result) if call.modern else result)
@@ -247,20 +247,20 @@ class ProxyTools:
                     {"jsonrpc": "2.0", "id": id, "method": "sampling/createMessage", "params": sampling.request(text)}
                 )
             )
-        elif self._running.pop(_key(call.id), None) is not None:
+        elif self._running.pop(_id_key(call.id), None) is not None:
             call_id, call.id = call.id, None
             self._reply(call_id, protocol.summary_request(text, id))
         cancelled: Message = {"error": {"message": "the call was cancelled"}}
         try:
             with call.cancellation.on_request(lambda: call.responses.put(cancelled)):
-                response = call.responses.get(timeout=sampling.SECONDS)
+                response = call.responses.get(timeout=sampling.TIME_LIMIT_S)
         except queue.Empty:
-            raise sampling.failed(f"no answer within {sampling.SECONDS:g} s") from None
+            raise sampling.failure(f"no answer within {sampling.TIME_LIMIT_S:g} s") from None
         finally:
             del self._waiting_for_model[id]
         if "error" in response:
             error = response["error"]
-            raise sampling.failed(cast("Message", error).get("message") if isinstance(error, dict) else error)
+            raise sampling.failure(cast("Message", error).get("message") if isinstance(error, dict) else error)
         return sampling.answer(response.get("result"))
 
     def _read(self, resources: OffloadedResources, message: Message, id: object) -> None:
@@ -271,7 +271,7 @@ class ProxyTools:
             return
         if message.get("method") == "resources/read":
             uri: str = message["params"]["uri"]
-            self.count({"uri": uri.partition("?")[0]}, [content["text"] for content in result["contents"]])
+            self.count_answer({"uri": uri.partition("?")[0]}, [content["text"] for content in result["contents"]])
         modern = protocol.message_version(message) is not None
         self._reply(id, protocol.uncached_result(result) if modern else result)
 
@@ -279,7 +279,7 @@ class ProxyTools:
         self._send(serialise({"jsonrpc": "2.0", "id": id, "result": result}))
 
 
-def _entry(tool: Tool) -> Message:
+def _list_entry(tool: Tool) -> Message:
     return {
         "name": tool.name,
         "description": tool.description,
@@ -288,7 +288,7 @@ def _entry(tool: Tool) -> Message:
     }
 
 
-def _key(id: object) -> tuple[type, str]:
+def _id_key(id: object) -> tuple[type, str]:
     return type(id), str(id)
 
 
@@ -299,19 +299,19 @@ _MAX_DIGITS = 4300
 def arguments(line: bytes) -> Any:
     """The arguments of a call; an empty object if it has none.
 
-    Objects in a list, which are the messages of a conversation, keep every digit (`lossless.parse`). Elsewhere,
+    Objects in a list are the messages of a conversation, whose numbers keep every digit (`lossless.parse`). All other
     numbers become plain Python numbers for the tools.
     """
-    found = parse_lossless(line)["params"].get("arguments")
-    return {} if found is None else _plain(found)
+    parsed = parse_lossless(line)["params"].get("arguments")
+    return {} if parsed is None else _with_plain_numbers(parsed)
 
 
-def _plain(value: Any) -> Any:
+def _with_plain_numbers(value: Any) -> Any:
     if isinstance(value, orjson.Fragment):
         text = orjson.dumps(value)
         return json.loads(text) if len(text) < _MAX_DIGITS else float(text)
     if isinstance(value, dict):
-        return {key: _plain(member) for key, member in cast("dict[str, Any]", value).items()}
+        return {key: _with_plain_numbers(member) for key, member in cast("dict[str, Any]", value).items()}
     if isinstance(value, list):
-        return [item if isinstance(item, dict) else _plain(item) for item in cast("list[Any]", value)]
+        return [item if isinstance(item, dict) else _with_plain_numbers(item) for item in cast("list[Any]", value)]
     return value

@@ -1,8 +1,8 @@
 """Access to the files that this process has offloaded, and to no other.
 
-A path is never trusted. It is split into a folder, which must be the output folder or absent, and a name, which must be
-one that this process has published. The file is then opened relative to that folder and without following links, and it
-must be the file that was written, unchanged.
+A path is never trusted. It is split into a folder and a name. The folder must be the output folder or absent. The name
+must be the name of a file that this process has published. The file is then opened relative to that folder and without
+following links. It must be the file that was written, and unchanged.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from lro_proxy.tools.limits import Refused
 from lro_reference.tool import abbreviate
 
 Descriptor = TypeVar("Descriptor")
-_MOST_REMEMBERED = 10_000
-_LONGEST_PATH = 4096
+_MAX_REMEMBERED = 10_000
+_MAX_PATH_LENGTH = 4096
 _Identity = tuple[int, int, int, int]
 
 
@@ -31,7 +31,7 @@ class OffloadedFile(Generic[Descriptor]):
 
     name: str
     descriptor: Descriptor
-    """Its descriptor; None for a message that the tool context_offload has moved out of a conversation."""
+    """None for a message that the tool context_offload has moved out of a conversation."""
     identity: _Identity
     expires: float
     """In seconds since the epoch."""
@@ -40,9 +40,9 @@ class OffloadedFile(Generic[Descriptor]):
 class OffloadedFiles(Generic[Descriptor]):
     """The files of one process in one folder.
 
-    *clock* returns seconds since the epoch. *source* and *again* are parts of error messages. *source* says where
-    callers find valid paths. *again* ends the message about a file that can no longer be read, for instance because it
-    has expired, with advice or a consequence.
+    *clock* returns seconds since the epoch. *path_source* and *gone_advice* are parts of error messages.
+    *path_source* says where callers find valid paths. *gone_advice* is the end of the message about a file that can no
+    longer be read, for instance because it has expired.
     """
 
     def __init__(
@@ -51,13 +51,13 @@ class OffloadedFiles(Generic[Descriptor]):
         ttl_seconds: int,
         clock: Callable[[], float] = time.time,
         *,
-        source: str = "the file_path of a descriptor",
-        again: str = "make the original call again",
+        path_source: str = "the file_path of a descriptor",
+        gone_advice: str = "make the original call again",
     ) -> None:
         self.folder = folder
         self._ttl_seconds = ttl_seconds
         self._clock = clock
-        self._source, self._again = source, again
+        self._path_source, self._gone_advice = path_source, gone_advice
         self._files: OrderedDict[str, OffloadedFile[Descriptor]] = OrderedDict()
 
     def remember(self, path: str, descriptor: Descriptor) -> None:
@@ -66,7 +66,7 @@ class OffloadedFiles(Generic[Descriptor]):
         status = os.stat(path, follow_symlinks=False)
         expires = self._clock() + self._ttl_seconds
         self._files[name] = OffloadedFile(name, descriptor, _identity(status), expires)
-        while len(self._files) > _MOST_REMEMBERED:
+        while len(self._files) > _MAX_REMEMBERED:
             self._files.popitem(last=False)
 
     def names(self) -> list[str]:
@@ -74,8 +74,8 @@ class OffloadedFiles(Generic[Descriptor]):
         now = self._clock()
         return [name for name, file in reversed(self._files.items()) if file.expires > now]
 
-    def holds(self, name: str) -> bool:
-        """True if a file can be opened: it has not expired, and is unchanged."""
+    def can_open(self, name: str) -> bool:
+        """True if a file can be opened, that is, if it has not expired and is unchanged."""
         try:
             with self.open(name):
                 return True
@@ -84,46 +84,48 @@ class OffloadedFiles(Generic[Descriptor]):
 
     @contextmanager
     def open(self, path: str) -> Generator[tuple[OffloadedFile[Descriptor], BinaryIO]]:
-        """Open the file of a path or a bare name for reading. Raises `Refused`."""
+        """Open a file for reading, given its path or only its name. Raises `Refused`."""
         name = self._name(path)
-        known = self._files.get(name)
-        if known is None:
+        offloaded = self._files.get(name)
+        if offloaded is None:
             raise Refused(
                 f"{abbreviate(path)} names no result that this server has offloaded, or it is gone; "
-                f"use {self._source}{self._hint()}"
+                f"use {self._path_source}{self._hint()}"
             )
-        if known.expires <= self._clock():
-            raise Refused(f"{name} has expired (files are kept {self._ttl_seconds} s): {self._again}")
-        with os.fdopen(self._open_checked(known), "rb", buffering=1 << 18) as file:
-            yield known, file
+        if offloaded.expires <= self._clock():
+            raise Refused(f"{name} has expired (files are kept {self._ttl_seconds} s): {self._gone_advice}")
+        with os.fdopen(self._open_checked(offloaded), "rb", buffering=1 << 18) as file:
+            yield offloaded, file
 
     def _name(self, path: str) -> str:
         """The file name in a path. Raises `Refused` for paths outside the folder."""
-        if "\0" in path or len(path) > _LONGEST_PATH or not path:
-            raise Refused(f"{abbreviate(path)} is not a path: use {self._source}")
+        if "\0" in path or len(path) > _MAX_PATH_LENGTH or not path:
+            raise Refused(f"{abbreviate(path)} is not a path: use {self._path_source}")
         head, name = os.path.split(path)
         if ".." in path.split("/") or (head and not os.path.isabs(head)) or not name:
-            raise Refused(f"{abbreviate(path)} is refused: give {self._source}, or the file's name alone")
+            raise Refused(f"{abbreviate(path)} is refused: give {self._path_source}, or the file's name alone")
         if head and os.path.realpath(head) != os.path.realpath(self.folder):
             raise Refused(f"{abbreviate(path)} is refused: it is not in the folder of offloaded results")
         return name
 
-    def _open_checked(self, known: OffloadedFile[Descriptor]) -> int:
+    def _open_checked(self, offloaded: OffloadedFile[Descriptor]) -> int:
         try:
             directory = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
                 # Without O_NONBLOCK a named pipe of that name would block the call forever.
                 flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-                file = os.open(known.name, flags, dir_fd=directory)
+                file = os.open(offloaded.name, flags, dir_fd=directory)
             finally:
                 os.close(directory)
         except FileNotFoundError:
-            raise Refused(f"{known.name} has been deleted: {self._again}") from None
+            raise Refused(f"{offloaded.name} has been deleted: {self._gone_advice}") from None
         except OSError as problem:
-            raise Refused(f"{known.name} cannot be read ({problem.strerror}): {self._again}") from None
-        if _identity(os.fstat(file)) != known.identity:
+            raise Refused(f"{offloaded.name} cannot be read ({problem.strerror}): {self._gone_advice}") from None
+        if _identity(os.fstat(file)) != offloaded.identity:
             os.close(file)
-            raise Refused(f"{known.name} is not the file that was written, but was changed or replaced: {self._again}")
+            raise Refused(
+                f"{offloaded.name} is not the file that was written, but was changed or replaced: {self._gone_advice}"
+            )
         return file
 
     def _hint(self) -> str:

@@ -31,7 +31,7 @@ class Workbench:
 
 
 Handler = Callable[[Workbench, Mapping[str, Any]], str]
-"""Returns the text that answers a call, whose arguments have been checked. Raises `Refused`."""
+"""Returns the text that answers a call. The arguments have been checked before. Raises `Refused`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,10 @@ class FamilyTool:
 
     tool: Tool
     handler: Handler
-    prefixed: bool = True
-    """True if its name gets the prefix of ``--tool-prefix``, because a server may have a tool of this name, too."""
+    gets_prefix: bool = True
+    """True if the name gets the prefix of ``--tool-prefix``, because a server may have a tool of the same name."""
     reads_results: bool = True
-    """True if it reads offloaded results; then their descriptors name it."""
+    """True if the tool reads offloaded results. In that case, the descriptors of the results name the tool."""
 
 
 def schema(required: tuple[str, ...], **properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class Budget:
         self.tokens_intercepted = 0
         """Tokens that were offloaded."""
 
-    def intercepted(self, tokens: int) -> None:
+    def count_offloaded(self, tokens: int) -> None:
         """Count the tokens of an offloaded result."""
         with self._lock:
             self.tokens_intercepted += tokens

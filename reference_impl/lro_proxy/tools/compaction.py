@@ -1,7 +1,7 @@
 """The family `compaction`: `context_offload` shortens a conversation; `grep` and `read_file` read the stored parts.
 
-Removed parts are stored in a private folder of this process within the output folder; a caller cannot choose another
-one. Only files that this process has stored there can be read.
+Removed parts are stored in a private folder of this process within the output folder. A caller cannot choose another
+folder, and can only read files that this process has stored there.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from lro_proxy.tools.access import OffloadedFile
 from lro_proxy.tools.base import FamilyTool, Workbench, schema
 from lro_proxy.tools.conversation import ShorteningOptions, shorten, tokens_of
 from lro_proxy.tools.limits import Refused, TooLarge, joined
-from lro_proxy.tools.search import matching
-from lro_proxy.tools.virtual import NOTHING, characters
+from lro_proxy.tools.search import matching_lines
+from lro_proxy.tools.virtual import NO_MATCHES, characters
 from lro_reference.tool import Tool, abbreviate
 from lro_spec.filenames import ulid_at
 from lro_spec.jsonl import lossless
 
 _MAX_FILES = 100
-_LONGEST_LINE = 300
+_MAX_LINE_LENGTH = 300
 
 
 # --- context_offload
@@ -34,10 +34,10 @@ _LONGEST_LINE = 300
 def offload(bench: Workbench, arguments: Mapping[str, Any]) -> str:
     """The shortened conversation and the sizes of the stored files, as JSON.
 
-    Raises `Refused`; then nothing was stored.
+    Raises `Refused`. In that case, nothing was stored.
     """
     folder = bench.context.folder
-    _refuse_other(folder, arguments.get("store_dir", folder))
+    _check_folder(folder, arguments.get("store_dir", folder))
     options = {key: value for key, value in arguments.items() if key not in ("messages", "store_dir")}
     options["mode"] = options.pop("context_manage_mode", "auto")
     chat_id = options.pop("chat_id", "") or ulid_at(datetime.now(UTC))
@@ -56,7 +56,7 @@ def offload(bench: Workbench, arguments: Mapping[str, Any]) -> str:
     return lossless.dump_with_layout(answer)
 
 
-def _refuse_other(folder: str, requested: str) -> None:
+def _check_folder(folder: str, requested: str) -> None:
     if "\0" in requested or os.path.realpath(requested) != os.path.realpath(folder):
         raise Refused(f"{abbreviate(requested)} is refused: this server stores only in {folder}; leave store_dir out")
 
@@ -72,26 +72,28 @@ def grep(bench: Workbench, arguments: Mapping[str, Any]) -> str:
         if "\0" in path or os.path.realpath(path) != os.path.realpath(bench.context.folder):
             opened, left_out = [stack.enter_context(bench.context.open(path))], ""
         else:
-            opened, left_out = _all_open(bench, glob, stack)
-        matches, more = (
-            matching(bench, [file for _, file in opened], pattern, case_sensitive=True, most=limit)
+            opened, left_out = _open_matching(bench, glob, stack)
+        matches, has_more = (
+            matching_lines(bench, [file for _, file in opened], pattern, case_sensitive=True, max_matches=limit)
             if opened
             else ([], False)
         )
         if not matches:
-            return NOTHING + left_out
-        found = f"more than {len(matches)}" if more else len(matches)
-        first = f", the first {len(matches)} of which follow" * more
-        head = f"Found {found} match{'es' * (len(matches) != 1)} in {path} ({glob}){first}:{left_out}"
-        pieces = _lines([(known.name, file) for known, file in opened], set(matches))
+            return NO_MATCHES + left_out
+        count = f"more than {len(matches)}" if has_more else len(matches)
+        limit_note = f", the first {len(matches)} of which follow" * has_more
+        heading = f"Found {count} match{'es' * (len(matches) != 1)} in {path} ({glob}){limit_note}:{left_out}"
+        pieces = _matching_lines([(offloaded.name, file) for offloaded, file in opened], set(matches))
         try:
-            return joined(chain([head.encode()], pieces), bench.limits.output_characters)
+            return joined(chain([heading.encode()], pieces), bench.limits.output_characters)
         except TooLarge as problem:
             raise Refused(f"{problem}: use a lower limit, or choose files by glob") from None
 
 
-def _all_open(bench: Workbench, glob: str, stack: ExitStack) -> tuple[list[tuple[OffloadedFile[None], BinaryIO]], str]:
-    """The files whose names match, opened, and a note on those that cannot be read any more.
+def _open_matching(
+    bench: Workbench, glob: str, stack: ExitStack
+) -> tuple[list[tuple[OffloadedFile[None], BinaryIO]], str]:
+    """Open the files whose names match. Also returns a note on the files that can no longer be read.
 
     Raises `Refused` if there are too many files.
     """
@@ -108,41 +110,45 @@ def _all_open(bench: Workbench, glob: str, stack: ExitStack) -> tuple[list[tuple
     return opened, left_out
 
 
-def _lines(files: list[tuple[str, BinaryIO]], matches: set[int]) -> Iterator[bytes]:
-    """The matching lines, below the names of their files; the numbers in *matches* continue across the files."""
+def _matching_lines(files: list[tuple[str, BinaryIO]], matches: set[int]) -> Iterator[bytes]:
+    """The matching lines, below the names of their files. The line numbers in *matches* continue from file to file."""
     number = 0
     for name, file in files:
         file.seek(0)
-        named = False
+        has_heading = False
         for line_number, line in enumerate(file, 1):
             number += 1
             if number in matches:
-                if not named:
+                if not has_heading:
                     yield b"---\nFile: " + name.encode()
-                    named = True
-                yield b"L%d: " % line_number + _cut(line.rstrip(b"\r\n").decode("utf-8", "replace")).encode()
+                    has_heading = True
+                yield b"L%d: " % line_number + _shortened(line.rstrip(b"\r\n").decode("utf-8", "replace")).encode()
 
 
-def _cut(line: str) -> str:
-    return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]}… ({len(line)} characters)"
+def _shortened(line: str) -> str:
+    return line if len(line) <= _MAX_LINE_LENGTH else f"{line[:_MAX_LINE_LENGTH]}… ({len(line)} characters)"
 
 
 def read_file(bench: Workbench, arguments: Mapping[str, Any]) -> str:
-    """Lines, or a range of characters, of a stored file. Raises `Refused`."""
+    """Some lines or a range of characters of a stored file. Raises `Refused`."""
     by_line, by_character = {"offset", "limit"} & set(arguments), {"start", "end"} & set(arguments)
     if by_line and by_character:
         raise Refused("give either offset and limit (lines) or start and end (characters)")
-    most = bench.limits.output_characters
-    with bench.context.open(arguments["absolute_path"]) as (known, file):
+    max_characters = bench.limits.output_characters
+    with bench.context.open(arguments["absolute_path"]) as (offloaded, file):
         if not by_line:
             start = arguments.get("start", 0)
             return characters(
-                file, known.name, start, arguments.get("end", max(start, os.fstat(file.fileno()).st_size)), most
+                file,
+                offloaded.name,
+                start,
+                arguments.get("end", max(start, os.fstat(file.fileno()).st_size)),
+                max_characters,
             )
         offset, limit = arguments.get("offset", 0), arguments.get("limit")
         lines = islice(file, offset, None if limit is None else offset + limit)
         try:
-            return joined((line.removesuffix(b"\n") for line in lines), most)
+            return joined((line.removesuffix(b"\n") for line in lines), max_characters)
         except TooLarge as problem:
             raise Refused(
                 f"{problem}; the first {problem.fitting} lines fit: request fewer lines (limit), or a range of "
@@ -153,11 +159,11 @@ def read_file(bench: Workbench, arguments: Mapping[str, Any]) -> str:
 # --- the tools
 
 
-def _count(description: str, minimum: int = 0) -> dict[str, Any]:
+def _count_schema(description: str, minimum: int = 0) -> dict[str, Any]:
     return {"type": "integer", "minimum": minimum, "maximum": 2**31, "description": description}
 
 
-def _text(description: str) -> dict[str, Any]:
+def _text_schema(description: str) -> dict[str, Any]:
     return {"type": "string", "maxLength": 1000, "description": description}
 
 
@@ -180,13 +186,17 @@ COMPACTION = (
                     "description": "compact: large tool results move to files; compress: a summary by the client's "
                     "language model replaces older messages; auto (default): compact, and compress if still too large.",
                 },
-                max_total_tokens=_count("Largest conversation that is left unchanged (default 20000)."),
-                max_tool_message_tokens=_count("Largest tool result that stays in the conversation (default 2000)."),
-                group_token_threshold=_count("Minimum size of the groups to summarise (default 0: all as one group)."),
-                keep_recent_count=_count("Number of last messages to keep (default: compact 1, compress 2)."),
-                store_dir=_text("Leave it out: the server stores only in a folder of its own."),
-                chat_id=_text("Part of the names of files with summarised messages."),
-                preview_char_length=_count("Characters of a moved result that stay as a preview (default 100)."),
+                max_total_tokens=_count_schema("Largest conversation that is left unchanged (default 20000)."),
+                max_tool_message_tokens=_count_schema(
+                    "Largest tool result that stays in the conversation (default 2000)."
+                ),
+                group_token_threshold=_count_schema(
+                    "Minimum size of the groups to summarise (default 0: all as one group)."
+                ),
+                keep_recent_count=_count_schema("Number of last messages to keep (default: compact 1, compress 2)."),
+                store_dir=_text_schema("Leave it out: the server stores only in a folder of its own."),
+                chat_id=_text_schema("Part of the names of files with summarised messages."),
+                preview_char_length=_count_schema("Characters of a moved result that stay as a preview (default 100)."),
                 compact_ratio_threshold={
                     "type": "number",
                     "minimum": 0,
@@ -206,9 +216,9 @@ COMPACTION = (
             schema(
                 ("pattern",),
                 pattern={"type": "string", "description": "A regular expression."},
-                path=_text("One file (default: all files)."),
-                glob=_text("Only files whose names match, such as *.json."),
-                limit=_count("Maximum number of lines (default 100).", 1),
+                path=_text_schema("One file (default: all files)."),
+                glob=_text_schema("Only files whose names match, such as *.json."),
+                limit=_count_schema("Maximum number of lines (default 100).", 1),
             ),
         ),
         grep,
@@ -220,11 +230,11 @@ COMPACTION = (
             "Reads a text that context_offload has moved out of a conversation: all of it, some lines or characters.",
             schema(
                 ("absolute_path",),
-                absolute_path=_text("The path in the message."),
-                offset=_count("Number of lines to skip."),
-                limit=_count("Maximum number of lines.", 1),
-                start=_count("First character, from 0."),
-                end=_count("End of the range of characters (exclusive)."),
+                absolute_path=_text_schema("The path in the message."),
+                offset=_count_schema("Number of lines to skip."),
+                limit=_count_schema("Maximum number of lines.", 1),
+                start=_count_schema("First character, from 0."),
+                end=_count_schema("End of the range of characters (exclusive)."),
             ),
         ),
         read_file,

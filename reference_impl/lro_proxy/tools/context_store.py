@@ -24,23 +24,24 @@ class ContextFiles(OffloadedFiles[None]):
         super().__init__(
             os.path.join(folder, f"{CONTEXT_PREFIX}{ulid_at(datetime.now(UTC))}"),
             ttl_seconds,
-            source="a path that context_offload has put into a message",
-            again="its contents can no longer be read",
+            path_source="a path that context_offload has put into a message",
+            gone_advice="its contents can no longer be read",
         )
         self.digests: dict[str, str] = {}
-        """Digests of texts by file name, including expired files: a name is never reused for another text."""
+        """Digests of texts by file name. Expired files are included: their names are never reused for another text."""
         self._writing = threading.Lock()
 
     def store(self, texts: Mapping[str, str]) -> None:
-        """Write each text to its path, or none of them. Raises `Refused`.
+        """Write each text to its path. If that fails for one text, no text is stored. Raises `Refused`.
 
-        A file that can still be read stays as it is: it holds the same text, because names are not reused for others.
+        A file that can still be read is not written again. It holds the same text, because a name is never reused for
+        another text.
         """
         with self._writing:
             written: list[str] = []
             try:
                 for path, text in texts.items():
-                    if not self.holds(os.path.basename(path)):
+                    if not self.can_open(os.path.basename(path)):
                         self._write(path, text.encode())
                         written.append(path)
             except OSError as problem:

@@ -1,7 +1,7 @@
 """Shortening of conversations: large tool messages move to files, and a summary replaces older messages.
 
-The former is called compacting, the latter compressing. Nothing is written here: the texts to store are returned along
-with the messages, by the paths that the messages refer to.
+Moving messages to files is called compacting, and summarising them is called compressing. Nothing is written here: the
+texts to store are returned along with the messages, by the paths that the messages refer to.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from lro_spec.jsonl import lossless
 from lro_spec.tokens import script_aware_estimate
 
 Message = dict[str, Any]
-"""A chat message: ``role``, ``content`` (a text, blocks, or nothing), and whatever else."""
+"""A chat message: ``role``, ``content`` (a text, blocks, or nothing), and possibly other members."""
 Summarise = Callable[[str], str]
 """Summarises messages, which are passed as JSON. Raises `Refused`."""
 Mode = Literal["compact", "compress", "auto"]
-_SYSTEM = ("system", "developer")
-_PLAIN = re.compile(r"[A-Za-z0-9_-]{1,100}", re.ASCII)
+_SYSTEM_ROLES = ("system", "developer")
+_PLAIN_ID = re.compile(r"[A-Za-z0-9_-]{1,100}", re.ASCII)
 _TAGS = re.compile(r"</?state_snapshot>")
 
 
@@ -42,7 +42,7 @@ class ShorteningOptions:
     max_tool_message_tokens: int = 2_000
     """Largest tool message that stays in the conversation."""
     group_token_threshold: int = 0
-    """Minimum size of the groups that are summarised; 0: all messages are one group."""
+    """Minimum size of the groups that are summarised. If it is 0, all messages are one group."""
     keep_recent_count: int | None = None
     """Number of last messages that stay unchanged; None: 1 when compacting, 2 when compressing."""
     preview_char_length: int = 100
@@ -65,28 +65,31 @@ def shorten(
     messages: Sequence[Message],
     options: ShorteningOptions,
     summarise: Summarise | None = None,
-    stored: dict[str, str] | None = None,
+    digests: dict[str, str] | None = None,
 ) -> Shortened:
     """Compact a conversation, compress it, or (mode auto) compact it and, if that is not enough, also compress it.
 
-    *stored* maps the names in use in the folder to digests of their texts; new names are added to it, and a name is
-    reused for the same text only. Raises `Refused` for an invalid conversation, and if mode compress gets no summary.
+    *digests* maps the names in use in the folder to digests of their texts. New names are added to it, and a name is
+    reused for the same text only. Raises `Refused` if the conversation is invalid, or if no summary can be made in mode
+    compress.
     """
     checked = [_checked(message, place) for place, message in enumerate(messages)]
     before = tokens_of(checked)
     if before <= options.max_total_tokens:
         return Shortened(checked, note=f"{before} tokens are within max_total_tokens: nothing was done")
-    known = {} if stored is None else stored
+    known_digests = {} if digests is None else digests
     if options.mode == "compress":
-        return _compressed(checked, options, summarise, known)
-    compacted = _compacted(checked, options, known)
-    share = tokens_of(compacted.messages) / before
-    if options.mode == "compact" or share <= options.compact_ratio_threshold:
+        return _compressed(checked, options, summarise, known_digests)
+    compacted = _compacted(checked, options, known_digests)
+    share_left = tokens_of(compacted.messages) / before
+    if options.mode == "compact" or share_left <= options.compact_ratio_threshold:
         return compacted
     try:
-        further = _compressed(compacted.messages, options, summarise, known)
+        further = _compressed(compacted.messages, options, summarise, known_digests)
     except Refused as problem:  # the compacted conversation is still an improvement
-        return replace(compacted, note=f"compacting left {share:.0%} of the tokens, and compressing failed: {problem}")
+        return replace(
+            compacted, note=f"compacting left {share_left:.0%} of the tokens, and compressing failed: {problem}"
+        )
     return replace(further, write_file_dict=compacted.write_file_dict | further.write_file_dict)
 
 
@@ -123,27 +126,27 @@ def _text(value: object) -> str:
 # --- compact
 
 
-def _compacted(messages: list[Message], options: ShorteningOptions, stored: dict[str, str]) -> Shortened:
-    kept = 1 if options.keep_recent_count is None else options.keep_recent_count
-    older = len(messages) - kept
+def _compacted(messages: list[Message], options: ShorteningOptions, digests: dict[str, str]) -> Shortened:
+    keep_count = 1 if options.keep_recent_count is None else options.keep_recent_count
+    older = len(messages) - keep_count
     files: dict[str, str] = {}
     compacted = [
-        _reference(message, options, stored, files) if place < older and message["role"] == "tool" else message
+        _reference(message, options, digests, files) if place < older and message["role"] == "tool" else message
         for place, message in enumerate(messages)
     ]
     return Shortened(compacted, files)
 
 
-def _reference(message: Message, options: ShorteningOptions, stored: dict[str, str], files: dict[str, str]) -> Message:
+def _reference(message: Message, options: ShorteningOptions, digests: dict[str, str], files: dict[str, str]) -> Message:
     """A tool message reduced to a preview and a path; unchanged if it is small, or would not become smaller."""
     text = _text(message.get("content"))
     tokens = script_aware_estimate(text)
     if tokens <= options.max_tool_message_tokens:
         return message
     digest = _digest(text)
-    id = _plain(message.get("tool_call_id", ""))
+    id = _id_in_name(message.get("tool_call_id", ""))
     names = (f"tool_call_{id or digest[:32]}.txt", f"tool_call_{id}_{digest[:32]}.txt")
-    path = os.path.join(options.store_dir, _free_name(names, digest, stored))
+    path = os.path.join(options.store_dir, _free_name(names, digest, digests))
     content = f"{text[: options.preview_char_length]}… (detailed result is stored in {path})"
     if script_aware_estimate(content) >= tokens:
         return message
@@ -151,31 +154,34 @@ def _reference(message: Message, options: ShorteningOptions, stored: dict[str, s
     return {**message, "content": content}
 
 
-def _free_name(names: Iterable[str], digest: str, stored: dict[str, str]) -> str:
-    """The first of *names* that is free or already stands for this text; it is added to *stored*.
+def _free_name(names: Iterable[str], digest: str, digests: dict[str, str]) -> str:
+    """The first of *names* that is unused or already belongs to this text. It is added to *digests*.
 
-    There always is one: the last name contains a digest of the text, or *names* is endless.
+    There always is such a name: the last name contains a digest of the text, or *names* is endless.
     """
-    return next(name for name in names if stored.setdefault(name, digest) == digest)  # atomic, as threads share it
+    # `setdefault` is atomic, as is necessary because threads share *digests*.
+    return next(name for name in names if digests.setdefault(name, digest) == digest)
 
 
-def _plain(id: str) -> str:
-    """An id as part of a file's name: unchanged if it is short and plain (`_PLAIN`), so that it contains no path;
-    otherwise its digest."""
-    return id if not id or _PLAIN.fullmatch(id) else _digest(id)[:32]
+def _id_in_name(id: str) -> str:
+    """An id as a part of a file's name.
+
+    A short and plain id (`_PLAIN_ID`) stays as it is, since it contains no path. Any other id is replaced by a digest.
+    """
+    return id if not id or _PLAIN_ID.fullmatch(id) else _digest(id)[:32]
 
 
 # --- compress
 
 
 def _compressed(
-    messages: list[Message], options: ShorteningOptions, summarise: Summarise | None, stored: dict[str, str]
+    messages: list[Message], options: ShorteningOptions, summarise: Summarise | None, digests: dict[str, str]
 ) -> Shortened:
-    system = [m for m in messages if m["role"] in _SYSTEM]
-    others = [m for m in messages if m["role"] not in _SYSTEM]
-    kept = 2 if options.keep_recent_count is None else options.keep_recent_count
-    end = max(0, len(others) - kept)
-    while 0 < end < len(others) and others[end]["role"] == "tool":  # an answer stays with its call
+    system = [m for m in messages if m["role"] in _SYSTEM_ROLES]
+    others = [m for m in messages if m["role"] not in _SYSTEM_ROLES]
+    keep_count = 2 if options.keep_recent_count is None else options.keep_recent_count
+    end = max(0, len(others) - keep_count)
+    while 0 < end < len(others) and others[end]["role"] == "tool":  # an answer of a tool stays with its call
         end -= 1
     if not end:
         return Shortened(messages, note="there is no older message to summarise")
@@ -191,8 +197,8 @@ def _compressed(
         summary = _TAGS.sub("", summarise(text)).strip()
         if not summary:
             raise Refused("the client's language model returned no summary")
-        names = (f"compressed_group_{_plain(options.chat_id)}_{index}.json" for index in count())
-        path = os.path.join(options.store_dir, _free_name(names, _digest(text), stored))
+        names = (f"compressed_group_{_id_in_name(options.chat_id)}_{index}.json" for index in count())
+        path = os.path.join(options.store_dir, _free_name(names, _digest(text), digests))
         files[path] = text
         snapshots.append(f"<state_snapshot>\n{summary}\n(original messages are stored in {path})\n</state_snapshot>")
     return Shortened([*_with_snapshots(system, "\n\n".join(snapshots)), *others[end:]], files)

@@ -1,4 +1,4 @@
-"""An offloaded file as one document, the array of its records: paths, types and structure of its values.
+"""Treats an offloaded file as one document, which is the array of its records. Its values have paths and types.
 
 A path is a sequence of keys and indices separated by dots, such as ``17."org.example".rounds.0``. A key that contains
 a dot is written as a JSON string; the empty path is the root.
@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, cast
 
 from lro_proxy.tools.limits import Refused
-from lro_proxy.tools.markdown import of_records, sections, spanned, tree
+from lro_proxy.tools.markdown import line_range, record_sections, section_tree, sections
 from lro_reference.tool import abbreviate, writable
 from lro_spec.jsonl import lossless
 
 _MAX_BYTES = 16 << 20
 _SEGMENT = re.compile(r'"(?:[^"\\]|\\.)*"|[^."]+')
-_TO_QUOTE = re.compile('[."\ud800-\udfff]|^$')
+_NEEDS_QUOTES = re.compile('[."\ud800-\udfff]|^$')
 _MAX_KEYS = 40
 
 
@@ -33,7 +33,7 @@ def document(file: BinaryIO) -> list[Any]:
 
 
 def _value(line: bytes) -> Any:
-    """The record in a line; the line's text if it cannot be parsed without loss."""
+    """The record in a line, or the text of the line if it cannot be parsed without loss."""
     try:
         return lossless.parse(line)
     except lossless.InexactError:
@@ -52,8 +52,8 @@ def segments(path: str) -> list[str]:
 
 
 def value_at(root: Any, path: str) -> Any:
-    """The value at a path. Raises `Refused` with the segment that fails, the valid prefix, and the alternatives."""
-    value, valid = root, list[str]()
+    """The value at a path. Raises `Refused` with the first invalid segment, the path before it, and alternatives."""
+    value, valid_segments = root, list[str]()
     for part in segments(path):
         inner: Any = None
         if isinstance(value, dict) and part in value:
@@ -63,18 +63,18 @@ def value_at(root: Any, path: str) -> Any:
         ):
             inner = cast("list[Any]", value)[int(part)]
         else:
-            raise Refused(f"no {abbreviate(part)} at {_display('.'.join(valid))}: {_alternatives(value)}")
+            raise Refused(f"no {abbreviate(part)} at {_display_path('.'.join(valid_segments))}: {_alternatives(value)}")
         value = inner
-        valid.append(_quoted(part))
+        valid_segments.append(_quoted(part))
     return value
 
 
 def _quoted(part: str) -> str:
-    """A key as written in a path; a lone surrogate as its escape."""
-    return writable(json.dumps(part, ensure_ascii=False)) if _TO_QUOTE.search(part) else part
+    """A key as it is written in a path. A lone surrogate is written as an escape sequence."""
+    return writable(json.dumps(part, ensure_ascii=False)) if _NEEDS_QUOTES.search(part) else part
 
 
-def _display(path: str) -> str:
+def _display_path(path: str) -> str:
     return abbreviate(path) if path else "the root"
 
 
@@ -107,19 +107,19 @@ def kind(value: Any) -> str:
 
 
 def structure(records: Sequence[Any], depth: int) -> Iterator[str]:
-    """One line per node: an `outline`, or the sections of a Markdown text with the lines that they cover.
+    """Yield one line per node: an `outline`, or the sections of a Markdown text with their line numbers.
 
-    The lines of a section are numbered within the file if the records are the lines of a text, or its sections;
-    otherwise within the string that contains the section.
+    If the records are the lines or the sections of a text, lines are numbered within the file. Otherwise they are
+    numbered within the string that contains the section.
     """
-    where = f", {spanned(2, len(records) + 1)}" if records else ""
+    where = f", {line_range(2, len(records) + 1)}" if records else ""
     if (texts := _lines_of_text(records)) and (parts := sections(texts)):
         yield f"lines of text: {len(texts)}{where}"
-        yield from tree(parts, depth, 1, 1)
+        yield from section_tree(parts, depth, 1, 1)
         return
     yield f"records: {kind(records)}{where}"
-    if parts := of_records(records):
-        yield from tree(parts, depth, 1, 1)
+    if parts := record_sections(records):
+        yield from section_tree(parts, depth, 1, 1)
     elif records and depth:
         yield from outline(records[0], "[0]", depth - 1, 1, ", line 2")
 
@@ -137,13 +137,13 @@ def _lines_of_text(records: Sequence[Any]) -> list[str]:
 
 
 def outline(value: Any, name: str, depth: int, indent: int = 0, where: str = "") -> Iterator[str]:
-    """One line per node: its name and kind; of an array only the first item, which stands for all its items."""
+    """Yield one line per node, with its name and kind. Only the first item of an array is shown, as an example."""
     lines = value.split("\n") if isinstance(value, str) else []
     where = f", {len(lines)} lines" if len(lines) > 1 else where
     yield f"{'  ' * indent}{name}: {kind(value)}{where}"
     if depth == 0:
         return
-    yield from tree(sections(lines), depth, indent + 1)
+    yield from section_tree(sections(lines), depth, indent + 1)
     if isinstance(value, dict):
         for key, inner in cast("dict[str, Any]", value).items():
             yield from outline(inner, _quoted(key), depth - 1, indent + 1)
@@ -151,15 +151,15 @@ def outline(value: Any, name: str, depth: int, indent: int = 0, where: str = "")
         yield from outline(cast("list[Any]", value)[0], "[0]", depth - 1, indent + 1)
 
 
-def items(value: Any, path: str) -> Sequence[Any]:
+def array_items(value: Any, path: str) -> Sequence[Any]:
     """The items of an array. Raises `Refused` for anything else."""
     if not isinstance(value, list):
-        raise Refused(f"{_display(path)} is {kind(value)}, not an array")
+        raise Refused(f"{_display_path(path)} is {kind(value)}, not an array")
     return cast("list[Any]", value)
 
 
 def item_schema(values: Sequence[Any]) -> Mapping[str, Any]:
-    """The number of items, their kinds, and their keys, each with its types and the number of items that have it."""
+    """A summary of items: their number, kinds and keys, with the types of each key and the number of items with it."""
     counts: dict[str, tuple[set[str], int]] = {}
     kinds: set[str] = set()
     for value in values:

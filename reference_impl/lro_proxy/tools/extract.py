@@ -1,7 +1,8 @@
 """The family `extract`: one tool, `lro_extract`, which runs a recipe or a jq query on an offloaded file.
 
-Standard recipes run in this process (`recipes`). Everything else is run by jq in a sandboxed process (`queries`):
-queries, generated recipes of files without memories, and standard recipes with a pattern as parameter.
+Files with memories, which are the records of a memory server, have the standard recipes; other files may have
+generated recipes. Standard recipes run in this process (`recipes`). Everything else is run by jq in a sandboxed process
+(`queries`): queries, generated recipes, and standard recipes with a pattern as parameter.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, BinaryIO, cast
 from lro_proxy.payload import recipes as generated
 from lro_proxy.tools.access import OffloadedFile
 from lro_proxy.tools.base import FamilyTool, Workbench, schema
-from lro_proxy.tools.casefold import literally
+from lro_proxy.tools.casefold import literal_pattern
 from lro_proxy.tools.limits import Limits, Refused, TooLarge, joined
 from lro_proxy.tools.queries import Query
 from lro_proxy.tools.recipes import RECIPES
@@ -25,13 +26,13 @@ from lro_spec.recipes.lexer import refuse_other_inputs
 from lro_spec.recipes.shell import RecipeSyntaxError
 
 MEMORY_EDITION = EDITIONS["lro-6400"]
-_WORD = {"type": "string", "maxLength": 1000}
-_PARAMS = {
-    "namespace": {**_WORD, "description": "Prefix of the namespace."},
-    "keyword": {**_WORD, "description": "Plain text to look for, ignoring case."},
-    "pattern": {**_WORD, "description": "A regular expression to look for, instead of keyword."},
-    "type": {**_WORD, "description": "The memory type."},
-    "tag": {**_WORD, "description": "A tag."},
+_WORD_SCHEMA = {"type": "string", "maxLength": 1000}
+_PARAM_SCHEMAS = {
+    "namespace": {**_WORD_SCHEMA, "description": "Prefix of the namespace."},
+    "keyword": {**_WORD_SCHEMA, "description": "Plain text to look for, ignoring case."},
+    "pattern": {**_WORD_SCHEMA, "description": "A regular expression to look for, instead of keyword."},
+    "type": {**_WORD_SCHEMA, "description": "The memory type."},
+    "tag": {**_WORD_SCHEMA, "description": "A tag."},
     "n": {"type": "integer", "minimum": 1, "maximum": 2**31, "description": "Maximum number of results."},
     "skip": {"type": "integer", "minimum": 0, "maximum": 2**31, "description": "Number of results to skip."},
 }
@@ -40,9 +41,9 @@ _PATTERNS = {
     "content-search": 'select(.content | strings | test($pattern; "i"))',
 }
 """Queries that run in place of a standard recipe if a pattern is given, by the recipe's effect."""
-_PART = 10_000
+_PART_CHARACTERS = 10_000
 """Size in characters of a part that fits into an answer in any script."""
-_NOTHING = "No record matches."
+_NO_MATCH = "No record matches."
 
 
 def extract(bench: Workbench, arguments: Mapping[str, Any]) -> str:
@@ -55,75 +56,79 @@ def extract(bench: Workbench, arguments: Mapping[str, Any]) -> str:
     params: dict[str, Any] = dict(arguments.get("params", {}))
     if recipe and {"keyword", "pattern"} <= params.keys():
         raise Refused("give either keyword (plain text) or pattern (a regular expression), not both")
-    with bench.files.open(arguments["file_path"]) as (known, file):
+    with bench.files.open(arguments["file_path"]) as (offloaded, file):
         try:
             if query is not None:
                 return _query(bench, file, query, params, slurp=arguments.get("slurp", False))
-            if not known.name.startswith(f"{MEMORY_EDITION.file_prefix}-"):
-                return _generated_recipe(bench, known, file, recipe, params)
-            return _standard(bench, known, file, recipe, params)
+            if not offloaded.name.startswith(f"{MEMORY_EDITION.file_prefix}-"):
+                return _generated_recipe(bench, offloaded, file, recipe, params)
+            return _standard(bench, offloaded, file, recipe, params)
         except TooLarge as problem:
-            raise Refused(_less(problem, arguments.get("params", {}).get("skip", 0), known.descriptor)) from None
+            raise Refused(
+                _advice_to_get_less(problem, arguments.get("params", {}).get("skip", 0), offloaded.descriptor)
+            ) from None
 
 
 # --- standard recipes
 
 
 def _standard(
-    bench: Workbench, known: OffloadedFile[OffloadResponse], file: BinaryIO, number: Any, params: dict[str, Any]
+    bench: Workbench, offloaded: OffloadedFile[OffloadResponse], file: BinaryIO, number: Any, params: dict[str, Any]
 ) -> str:
-    library = {r.number: r for r in MEMORY_EDITION.recipes_at(known.descriptor.summary.detail)}
-    entry = _numbered(number, library)
-    recipe = RECIPES[entry.effect]
+    recipes_by_number = {r.number: r for r in MEMORY_EDITION.recipes_at(offloaded.descriptor.summary.detail)}
+    standard_recipe = _numbered(number, recipes_by_number)
+    recipe = RECIPES[standard_recipe.effect]
     skip, n = params.pop("skip", 0), params.pop("n", recipe.most)
-    words = [name for name in (recipe.word, "pattern" * (entry.effect in _PATTERNS)) if name]
-    if unknown := [name for name in params if name not in words]:
-        takes = ", ".join([*words, "n", "skip"])
+    parameter_names = [name for name in (recipe.word, "pattern" * (standard_recipe.effect in _PATTERNS)) if name]
+    if unknown := [name for name in params if name not in parameter_names]:
+        takes = ", ".join([*parameter_names, "n", "skip"])
         raise Refused(f"recipe {number} has no parameter {', '.join(unknown)}; it takes {takes}")
     if "pattern" in params:
-        most = {} if n is None else {"n": n}
-        return _query(bench, file, _PATTERNS[entry.effect], {**params, **most, "skip": skip})
+        limit = {} if n is None else {"n": n}
+        return _query(bench, file, _PATTERNS[standard_recipe.effect], {**params, **limit, "skip": skip})
     word = params.get(recipe.word, recipe.default)
     rows = islice(recipe.rows(file, word, None if n is None else skip + n), skip, None)
-    shown = joined(rows, bench.limits.output_characters, array=recipe.array)
-    if skip and shown in ("", "[]") and (there := sum(1 for _ in recipe.rows(file, word, recipe.most))):
-        return f"There are {there} results, so none remains after the first {skip}."
-    return shown or _NOTHING
+    text = joined(rows, bench.limits.output_characters, array=recipe.array)
+    if skip and text in ("", "[]") and (count := sum(1 for _ in recipe.rows(file, word, recipe.most))):
+        return f"There are {count} results, so none remains after the first {skip}."
+    return text or _NO_MATCH
 
 
-def _numbered(number: int, library: Mapping[int, StandardRecipe]) -> StandardRecipe:
-    if number not in library:
-        raise Refused(f"this file has no recipe {number}: its recipes are {min(library)} to {max(library)}")
-    return library[number]
+def _numbered(number: int, recipes_by_number: Mapping[int, StandardRecipe]) -> StandardRecipe:
+    if number not in recipes_by_number:
+        raise Refused(
+            f"this file has no recipe {number}: its recipes are {min(recipes_by_number)} to {max(recipes_by_number)}"
+        )
+    return recipes_by_number[number]
 
 
 # --- generated recipes, and queries
 
 
 def _generated_recipe(
-    bench: Workbench, known: OffloadedFile[OffloadResponse], file: BinaryIO, number: int, params: dict[str, Any]
+    bench: Workbench, offloaded: OffloadedFile[OffloadResponse], file: BinaryIO, number: int, params: dict[str, Any]
 ) -> str:
     from lro_spec.recipes.pipeline import parse_command
 
-    recipes = known.descriptor.jq_recipes
+    recipes = offloaded.descriptor.jq_recipes
     if not recipes:
         raise Refused("this file has no recipes: give a jq filter as query")
     if not 1 <= number <= len(recipes):
         raise Refused(f"this file has no recipe {number}: its recipes are 1 to {len(recipes)}")
     pipeline = parse_command(recipes[number - 1].command)
-    program, general = pipeline.jq.program, generated.with_pattern(pipeline.jq.program)
-    if unknown := set(params) - {"n", "skip", *(("keyword", "pattern") if general else ())}:
+    program, search_program = pipeline.jq.program, generated.with_pattern(pipeline.jq.program)
+    if unknown := set(params) - {"n", "skip", *(("keyword", "pattern") if search_program else ())}:
         raise Refused(
             f"recipe {number} of this file has no parameter {', '.join(sorted(unknown))}: it takes "
-            f"{'keyword or pattern, ' * (general is not None)}n and skip; to look for anything else, change its "
+            f"{'keyword or pattern, ' * (search_program is not None)}n and skip; to look for anything else, change its "
             f"program, and give it as query: {program}"
         )
     note = ""
     if "keyword" in params:
-        params["pattern"] = literally(params.pop("keyword"))
-    if "pattern" in params and general is not None:
-        program = general  # the pattern is a value, which cannot change the program
-    elif general is not None:
+        params["pattern"] = literal_pattern(params.pop("keyword"))
+    if "pattern" in params and search_program is not None:
+        program = search_program  # the pattern is a value, which cannot change the program
+    elif search_program is not None:
         note = (
             f'\n(This looked for the placeholder "{generated.PLACEHOLDER}": give the text to look for as params '
             '{"keyword": "…"}.)'
@@ -137,7 +142,7 @@ def _generated_recipe(
         program = generated.with_inputs(program)
     elif pipeline.last is not None:
         program = f".[-{rows}:][] | {program}"
-    return (_query(bench, file, program, params, slurp=slurp, raw=pipeline.jq.raw) or _NOTHING) + note
+    return (_query(bench, file, program, params, slurp=slurp, raw=pipeline.jq.raw) or _NO_MATCH) + note
 
 
 def _query(
@@ -149,16 +154,16 @@ def _query(
     slurp: bool = False,
     raw: bool = False,
 ) -> str:
-    checked(program, bench.limits)
+    check_query(program, bench.limits)
     skip, n = params.pop("skip", 0), params.pop("n", None)
     query = Query(program, params, slurp=slurp, raw=raw, skip=skip, limit=n)
-    done = bench.queries.query(query, file)
-    text = done.text or ("" if slurp or (skip and done.notes) else _NOTHING)
-    return f"{text}\n({done.notes})".lstrip("\n") if done.notes else text
+    output = bench.queries.query(query, file)
+    text = output.text or ("" if slurp or (skip and output.notes) else _NO_MATCH)
+    return f"{text}\n({output.notes})".lstrip("\n") if output.notes else text
 
 
-def checked(program: str, limits: Limits) -> None:
-    """Check a query. Raises `Refused` if it is too long, or reads anything but its input."""
+def check_query(program: str, limits: Limits) -> None:
+    """Check a query. Raises `Refused` if it is too long, or if it reads anything other than its input."""
     if len(program) > limits.program_characters:
         raise Refused(f"the query has {len(program)} characters; at most {limits.program_characters} are allowed")
     try:
@@ -167,25 +172,25 @@ def checked(program: str, limits: Limits) -> None:
         raise Refused(f"the query is refused: {problem}") from None
 
 
-def _less(problem: TooLarge, skipped: int, descriptor: OffloadResponse) -> str:
+def _advice_to_get_less(problem: TooLarge, skipped: int, descriptor: OffloadResponse) -> str:
     if problem.fitting:
         params = json.dumps({"n": problem.fitting} | ({"skip": skipped} if skipped else {}))
         advice = f"the first {problem.fitting} results fit: get them with params {params}"
         advice += f' and the next ones with "skip": {skipped + problem.fitting}'
     else:
-        advice = f"its first result alone is too large: {_part(descriptor, _PART)}"
+        advice = f"its first result alone is too large: {_advice_to_get_part(descriptor, _PART_CHARACTERS)}"
     return f"{problem}; {advice}, or select less"
 
 
-def _part(descriptor: OffloadResponse, most: int) -> str:
+def _advice_to_get_part(descriptor: OffloadResponse, size: int) -> str:
     """Advice on requesting a part of one record."""
     fields = descriptor.line_schema.get("properties")
     names = list(cast("Mapping[str, Any]", fields)) if isinstance(fields, Mapping) else []
     if names == ["n", "text"]:
-        return f"take a part of the text with a query, such as .text[:{most}], then .text[{most}:{2 * most}]"
+        return f"take a part of the text with a query, such as .text[:{size}], then .text[{size}:{2 * size}]"
     if {"id", "title"} <= set(names):
         return "pick fields with a query, such as {id, title}"
-    return f"pick fields with a query, or take a part of the record, such as tostring[:{most}]"
+    return f"pick fields with a query, or take a part of the record, such as tostring[:{size}]"
 
 
 _DESCRIPTION = (
@@ -206,14 +211,14 @@ EXTRACT = (
                 slurp={"type": "boolean", "description": "Apply the query once, to all records as one array."},
                 params={
                     "type": "object",
-                    "properties": _PARAMS,
+                    "properties": _PARAM_SCHEMAS,
                     "additionalProperties": False,
                     "description": "What a recipe looks for, and how many results it returns.",
                 },
             ),
         ),
         extract,
-        prefixed=False,
+        gets_prefix=False,
     ),
 )
 """The tools of the family."""

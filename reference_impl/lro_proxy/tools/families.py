@@ -20,7 +20,7 @@ def add_flag(parser: Any) -> None:
 
 
 def selected_families(flags: Any, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The requested families of tools, each once. Raises `SettingsError` for an unknown one."""
+    """The requested families of tools, without repetitions. Raises `SettingsError` if a family is unknown."""
     text, where = (environ.get("ATLATL_TOOLS", ""), "ATLATL_TOOLS") if flags.tools is None else (flags.tools, "--tools")
     requested = [name.strip() for name in text.split(",") if name.strip()]
     for name in requested:

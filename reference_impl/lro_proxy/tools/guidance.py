@@ -9,10 +9,10 @@ from lro_proxy.payload.recipes import with_pattern
 from lro_spec.messages import OffloadResponse
 
 _WITH_EXTRA = "its `extra` holds what came with the records"
-"""Words of the guidance from `payload.guide`, which this module replaces. They show that the header has ``extra``."""
+"""Words in the guidance by `payload.guide` if the header has ``extra``. This module replaces that guidance."""
 
 
-def guidance(response: OffloadResponse, noun: str, names: Sequence[str]) -> str:
+def guidance(response: OffloadResponse, noun: str, tool_names: Sequence[str]) -> str:
     """Advice that names the tools by which this server's clients read the file."""
     summary = response.summary
     noun = "lines of text" if noun == "records" and response.line_schema in (TEXT_SCHEMA, PART_SCHEMA) else noun
@@ -23,13 +23,13 @@ def guidance(response: OffloadResponse, noun: str, names: Sequence[str]) -> str:
     ]
     if summary.detail == "light" and noun == "memories":
         lines[-1] += " Content is empty at this level: ask again with detail medium or full to search it."
-    if "lro_extract" in names:
+    if "lro_extract" in tool_names:
         way = "as `recipe`, the number of a recipe above" if response.jq_recipes else "as `query`, a jq filter"
         lines.append(f"Read it with the tool lro_extract: it takes this file_path and, {way}.")
         lines += _EXAMPLES if noun == "memories" else _generated_examples(response)
-    others = [name for name in names if name != "lro_extract"]
+    others = [name for name in tool_names if name != "lro_extract"]
     if others:
-        lines.append(f"These tools read it{', too' * ('lro_extract' in names)}: {', '.join(others)}.")
+        lines.append(f"These tools read it{', too' * ('lro_extract' in tool_names)}: {', '.join(others)}.")
     header = "a header with metadata"
     if others and _WITH_EXTRA in response.guidance:
         header = f"a header, and {_WITH_EXTRA}"
@@ -37,13 +37,13 @@ def guidance(response: OffloadResponse, noun: str, names: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def brief(response: OffloadResponse, noun: str, names: Sequence[str]) -> str:
+def brief_guidance(response: OffloadResponse, noun: str, tool_names: Sequence[str]) -> str:
     """Advice in two sentences, for a small descriptor."""
     summary = response.summary
     noun = "lines of text" if response.line_schema in (TEXT_SCHEMA, PART_SCHEMA) else noun
-    way = "this file_path and a jq filter as `query`" if "lro_extract" in names else "this file"
+    way = "this file_path and a jq filter as `query`" if "lro_extract" in tool_names else "this file"
     saved = f"{summary.count} {noun}, ~{summary.estimated_tokens} tokens saved"
-    return f"JSONL file ({saved}; line 1 is a header). {', '.join(names)} can read it: {way}."
+    return f"JSONL file ({saved}; line 1 is a header). {', '.join(tool_names)} can read it: {way}."
 
 
 _EXAMPLES = (

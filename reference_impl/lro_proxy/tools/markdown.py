@@ -8,7 +8,7 @@ from typing import Any
 
 from lro_proxy.payload.forms.markdown import Heading, are_sections, headings
 
-_LONGEST_TITLE = 80
+_MAX_TITLE_LENGTH = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,11 @@ def sections(lines: Sequence[str]) -> list[Section]:
     return _nested(found, len(lines)) if are_sections(found, len(lines)) else []
 
 
-def of_records(records: Sequence[Any]) -> list[Section]:
-    """The sections of a file in which each record is a section, with record numbers as lines; else an empty list."""
+def record_sections(records: Sequence[Any]) -> list[Section]:
+    """The sections of a file in which each record is a section. The line numbers are record numbers.
+
+    The list is empty for any other file.
+    """
     found: list[Heading] = []
     for number, record in enumerate(records, 1):
         match record:
@@ -45,25 +48,25 @@ def of_records(records: Sequence[Any]) -> list[Section]:
 def _nested(found: Sequence[Heading], count: int) -> list[Section]:
     result: list[Section] = []
     for place, (line, level, title) in enumerate(found):
-        after = (other for other, deep, _ in found[place + 1 :] if deep <= level)
-        result.append(Section(level, title, line, next(after, count + 1) - 1))
+        following = (other for other, other_level, _ in found[place + 1 :] if other_level <= level)
+        result.append(Section(level, title, line, next(following, count + 1) - 1))
     return result
 
 
-def tree(parts: Sequence[Section], depth: int, indent: int, before: int = 0) -> Iterator[str]:
-    """One line per section, down to a depth; *before* is the number of lines that precede the text."""
-    above: list[Section] = []
+def section_tree(parts: Sequence[Section], depth: int, indent: int, lines_before: int = 0) -> Iterator[str]:
+    """Yield one line per section, down to a depth. *lines_before* is the number of lines that precede the text."""
+    ancestors: list[Section] = []
     for section in parts:
-        while above and above[-1].level >= section.level:
-            above.pop()
-        if len(above) < depth:
+        while ancestors and ancestors[-1].level >= section.level:
+            ancestors.pop()
+        if len(ancestors) < depth:
             title = section.title
-            title = title if len(title) <= _LONGEST_TITLE else f"{title[:_LONGEST_TITLE]}…"
-            place = spanned(section.first + before, section.last + before)
-            yield f"{'  ' * (indent + len(above))}{'#' * section.level} {title}: {place}"
-        above.append(section)
+            title = title if len(title) <= _MAX_TITLE_LENGTH else f"{title[:_MAX_TITLE_LENGTH]}…"
+            place = line_range(section.first + lines_before, section.last + lines_before)
+            yield f"{'  ' * (indent + len(ancestors))}{'#' * section.level} {title}: {place}"
+        ancestors.append(section)
 
 
-def spanned(first: int, last: int) -> str:
+def line_range(first: int, last: int) -> str:
     """A range of lines in words."""
     return f"line {first}" if first == last else f"lines {first}-{last}"

@@ -1,7 +1,8 @@
 """Runs a caller's query or regular expression in a sandbox (`lro_spec.sandbox`).
 
-Each runs in a child process of its own, which gets the request and the open files and nothing more: no environment, and
-no way to open another file, start a process or reach the network. Its time, memory and output are limited.
+Each query runs in a child process of its own, which gets only the request and the open files. The process has no
+environment, and cannot open another file, start a process or reach the network. Its time, memory and output are
+limited.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from lro_proxy.tools.limits import MOST_UTF8_BYTES, InvalidPattern, Limits, Refused, TooLarge
+from lro_proxy.tools.limits import MAX_UTF8_BYTES, InvalidPattern, Limits, Refused, TooLarge
 from lro_reference.cancellation import Cancellation
 from lro_spec.sandbox.process import JQ, REGEX, JobLimits, Sandbox, WorkerError, jq_folder
 
@@ -29,12 +30,12 @@ _REASONS = {
     -signal.SIGKILL: "it was killed",
     -signal.SIGSEGV: "it needed too much memory",
 }
-_LESS = "use a simpler query, or one that returns less"
+_ADVICE = "use a simpler query, or one that returns less"
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A jq program for each record of a file, or with *slurp* for the array of all records."""
+    """A jq program that runs on each record of a file or, with *slurp*, on the array of all records."""
 
     program: str
     args: Mapping[str, Any]
@@ -55,7 +56,7 @@ class Output:
 
     text: str
     notes: str = ""
-    """Notes for the caller: failures on single records, or the fact that *skip* has left out all results."""
+    """Notes for the caller: on records for which the query failed, or that `Query.skip` has left out all results."""
 
 
 class QueryRunner:
@@ -63,10 +64,10 @@ class QueryRunner:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._turns = threading.BoundedSemaphore(limits.at_once)
+        self._turns = threading.BoundedSemaphore(limits.concurrent_queries)
         self._cancellation = Cancellation()
 
-    def until(self, cancellation: Cancellation) -> QueryRunner:
+    def with_cancellation(self, cancellation: Cancellation) -> QueryRunner:
         """A view of this runner for one call, whose processes end when *cancellation* is requested."""
         view = copy(self)
         view._cancellation = cancellation
@@ -89,13 +90,20 @@ class QueryRunner:
         return self._in_turn(JQ, [folder], request, [file])
 
     def search(self, pattern: str, files: Sequence[BinaryIO], *, case_sensitive: bool, limit: int) -> list[int]:
-        """The numbers of the first *limit* matching lines, from 1 and continued across the files. Raises `Refused`."""
+        """The numbers of the first *limit* matching lines. Raises `Refused`.
+
+        The numbers start at 1, and continue from file to file.
+        """
         request = {"pattern": pattern, "case_sensitive": case_sensitive, "limit": limit}
         return [int(number) for number in self._in_turn(REGEX, [], request, files).text.split()]
 
-    def _in_turn(self, job: Path, modules: list[str], request: Mapping[str, Any], files: Sequence[BinaryIO]) -> Output:
-        """The output of a job for a request, after a wait until the job may run. It can import from the folders
-        *modules*."""
+    def _in_turn(
+        self, job: Path, module_folders: list[str], request: Mapping[str, Any], files: Sequence[BinaryIO]
+    ) -> Output:
+        """Run a job for a request when its turn has come, and return its output.
+
+        The job can import modules from *module_folders*.
+        """
         if not self._turns.acquire(timeout=_TURN_S):
             raise Refused("too many queries are running: try again in a moment")
         try:
@@ -105,7 +113,9 @@ class QueryRunner:
             for number in numbers:
                 os.lseek(number, 0, os.SEEK_SET)
             with (
-                Sandbox(job, memory=self._limits.memory_mb << 20, path=modules, files=numbers, sealed=True) as sandbox,
+                Sandbox(
+                    job, memory=self._limits.memory_mb << 20, path=module_folders, files=numbers, sealed=True
+                ) as sandbox,
                 self._cancellation.on_request(sandbox.abort),
             ):
                 return self._run(sandbox, request)
@@ -114,7 +124,7 @@ class QueryRunner:
 
     def _run(self, sandbox: Sandbox, request: Mapping[str, Any]) -> Output:
         limits = self._limits
-        max_output = limits.output_characters * MOST_UTF8_BYTES
+        max_output = limits.output_characters * MAX_UTF8_BYTES
         try:
             request = {**request, "max_output": max_output}
             answer = sandbox.run(request, limits=JobLimits(limits.seconds, 2 * limits.seconds + 1, max_output))
@@ -131,11 +141,11 @@ class QueryRunner:
 
 def _explanation(problem: WorkerError, limits: Limits) -> str:
     if problem.exception == "MemoryError":
-        return f"the query was stopped: {_REASONS[-signal.SIGABRT]}; {_LESS}"
+        return f"the query was stopped: {_REASONS[-signal.SIGABRT]}; {_ADVICE}"
     if problem.exception:
         return f"the query failed: {' '.join(problem.message.split())[:300] or problem.exception}"
     if problem.timed_out and problem.status == -signal.SIGKILL:
-        return f"the query was stopped: it ran for more than {limits.seconds:g} s; {_LESS}"
+        return f"the query was stopped: it ran for more than {limits.seconds:g} s; {_ADVICE}"
     if problem.status < 0:
-        return f"the query was stopped: {_REASONS.get(problem.status, 'it failed')}; {_LESS}"
+        return f"the query was stopped: {_REASONS.get(problem.status, 'it failed')}; {_ADVICE}"
     return f"the query failed (exit code {problem.status})"

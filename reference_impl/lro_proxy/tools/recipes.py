@@ -1,8 +1,8 @@
-"""The standard recipes without jq: streaming, so that only sorting and counting need memory.
+"""Runs the standard recipes without jq. Files are streamed, so that only sorting and counting need memory.
 
-A selected record is returned as its line in the file, with every digit. A record without the field in question does not
-match; sorted by confidence it comes last, and elsewhere the field counts as null. On some of these records, jq would
-stop with an error.
+A selected record is returned as its line in the file, with every digit. A record without the field in question is not
+selected. If records are sorted by confidence, such a record comes last; in all other recipes, its field counts as null.
+On some of these records, jq would stop with an error.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from lro_proxy.tools.casefold import finder
 from lro_proxy.tools.records import line_at, places, records
 from lro_spec.jsonl import lossless
 
-_TOP = 10
-_PLAIN = {str, int, bool, type(None)}
-"""Types that a plain parser reads without loss."""
-_SAFE = 2.0**53
-_SPECIAL = re.compile(r"[\\\t\n\r]")
-_NUMERIC = {b"%c" % c for c in b"-0123456789"}
+_TOP_COUNT = 10
+_PLAIN_TYPES = {str, int, bool, type(None)}
+"""Types whose values are read without loss by parsers that do not keep the text of numbers."""
+_MAX_EXACT_FLOAT = 2.0**53
+_NEEDS_ESCAPE = re.compile(r"[\\\t\n\r]")
+_NUMBER_STARTS = {b"%c" % c for c in b"-0123456789"}
 _REWRITTEN = re.compile(rb"[\\\[{]|null")
 """Values whose text in a table may differ from their text in the file."""
 _encode = json.Encoder().encode
-_CELL = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
-_KINDS = ((type(None),), (bool,), (int, float), (str,), (list,), (dict,))
+_CELL_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+_TYPES_IN_JQ_ORDER = ((type(None),), (bool,), (int, float), (str,), (list,), (dict,))
 
 Rows = Iterator[bytes]
 Run = Callable[[BinaryIO, str, int | None], Rows]
@@ -53,7 +53,7 @@ class Recipe:
     default: str = ""
     """The word in the specification's command."""
     most: int | None = None
-    """Maximum number of results of the specification's command; None: all."""
+    """Maximum number of results of the specification's command; None if it returns all."""
 
 
 # --- selection
@@ -62,9 +62,9 @@ class Recipe:
 def _selection(field: str, predicate: Callable[[str], Matches]) -> Run:
     read = attrgetter(field)
 
-    def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
+    def rows(file: BinaryIO, word: str, limit: int | None) -> Rows:
         matches = predicate(word)
-        return islice((line.rstrip() for line, record in records(file, field) if matches(read(record))), most)
+        return islice((line.rstrip() for line, record in records(file, field) if matches(read(record))), limit)
 
     return rows
 
@@ -100,8 +100,8 @@ def _table(*paths: Path) -> Run:
     nothing = Raw(b"null")
     types = {path[0]: Raw if len(path) == 1 else defstruct("Part", [(path[1], Raw, nothing)]) | None for path in paths}
 
-    def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
-        for line, record in islice(records(file, *types, **types), most):
+    def rows(file: BinaryIO, word: str, limit: int | None) -> Rows:
+        for line, record in islice(records(file, *types, **types), limit):
             try:
                 row = b"\t".join(read(record))  # its text in the file, with every digit
                 if not row.isascii():
@@ -122,34 +122,36 @@ def _row(record: Any, line: bytes, paths: Iterable[Path]) -> bytes:
 
 def _cell(value: Any, line: bytes, path: Path) -> str:
     if type(value) is str:
-        return value.translate(_CELL) if _SPECIAL.search(value) else value
+        return value.translate(_CELL_ESCAPES) if _NEEDS_ESCAPE.search(value) else value
     if value is None:
         return ""
     if type(value) is Raw:  # its text in the file, with every digit
         text = bytes(value)
-        return text.decode() if text[:1] in _NUMERIC else _cell(json.decode(text), line, path)
+        return text.decode() if text[:1] in _NUMBER_STARTS else _cell(json.decode(text), line, path)
     text = _text(value)
     if not _is_exact(value, text, line):
-        text = lossless.dump(_exactly(value, line, path))
-    return text.decode().translate(_CELL) if b"\\" in text else text.decode()
+        text = lossless.dump(_with_all_digits(value, line, path))
+    return text.decode().translate(_CELL_ESCAPES) if b"\\" in text else text.decode()
 
 
 def _projection(*names: str) -> Run:
     read = attrgetter(*names)
 
-    def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
+    def rows(file: BinaryIO, word: str, limit: int | None) -> Rows:
         encode = json.Encoder().encode
-        for line, record in islice(records(file, *names), most):
-            if not _PLAIN.issuperset(map(type, read(record))):
+        for line, record in islice(records(file, *names), limit):
+            if not _PLAIN_TYPES.issuperset(map(type, read(record))):
                 for name in names:
                     value = getattr(record, name)
                     if not _is_exact(value, _text(value), line):
-                        setattr(record, name, Raw(lossless.dump(_exactly(value, line, (name,)))))
+                        setattr(record, name, Raw(lossless.dump(_with_all_digits(value, line, (name,)))))
             try:
                 yield encode(record)
             except UnicodeEncodeError:  # a lone surrogate
                 values = structs.asdict(record).items()
-                yield lossless.dump({n: v if type(v) in _PLAIN else _exactly(v, line, (n,)) for n, v in values})
+                yield lossless.dump(
+                    {n: v if type(v) in _PLAIN_TYPES else _with_all_digits(v, line, (n,)) for n, v in values}
+                )
 
     return rows
 
@@ -163,12 +165,12 @@ def _text(value: Any) -> bytes:
 
 def _is_exact(value: Any, text: bytes, line: bytes) -> bool:
     """True if a value has all digits of its text in the line."""
-    if type(value) in _PLAIN:
+    if type(value) in _PLAIN_TYPES:
         return True
-    return isinstance(value, float) and abs(value) < _SAFE and (text + b"," in line or text + b"}" in line)
+    return isinstance(value, float) and abs(value) < _MAX_EXACT_FLOAT and (text + b"," in line or text + b"}" in line)
 
 
-def _exactly(value: Any, line: bytes, path: Path) -> Any:
+def _with_all_digits(value: Any, line: bytes, path: Path) -> Any:
     """A value with all digits of its text in the line."""
     try:
         record = lossless.parse(line)
@@ -182,11 +184,13 @@ def _exactly(value: Any, line: bytes, path: Path) -> Any:
 # --- sorting
 
 
-def _most_confident(*path: str) -> Run:
-    """Sort by a number, highest first. Records without it come last; records with equal numbers stay in the order of
-    the file, as in jq."""
+def _sorted_by_number(*path: str) -> Run:
+    """Sort by a number, beginning with the highest. Records without the number come last.
 
-    def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
+    Records with equal numbers stay in the order of the file, as in jq.
+    """
+
+    def rows(file: BinaryIO, word: str, limit: int | None) -> Rows:
         keys, starts, lengths = array("d"), array("q"), array("q")
         for (start, length), record in places(file, path[0]):
             number = _field(record, path)
@@ -195,7 +199,7 @@ def _most_confident(*path: str) -> Run:
             starts.append(start)
             lengths.append(length)
         order = range(len(keys))
-        first = heapq.nsmallest(most, order, key=keys.__getitem__) if most else sorted(order, key=keys.__getitem__)
+        first = heapq.nsmallest(limit, order, key=keys.__getitem__) if limit else sorted(order, key=keys.__getitem__)
         return (line_at(file, (starts[i], lengths[i])).rstrip() for i in first)
 
     return rows
@@ -204,17 +208,20 @@ def _most_confident(*path: str) -> Run:
 def _sorted_by(field: str) -> Run:
     read = attrgetter(field)
 
-    def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
-        ranked = [(_rank(read(record)), place) for place, record in places(file, field)]
-        ranked.sort()  # places grow, so equal ones stay in the order of the file
-        return (line_at(file, place).rstrip() for _, place in ranked[:most])
+    def rows(file: BinaryIO, word: str, limit: int | None) -> Rows:
+        keyed_places = [(_sort_key(read(record)), place) for place, record in places(file, field)]
+        keyed_places.sort()  # places ascend, so records with equal values stay in the order of the file
+        return (line_at(file, place).rstrip() for _, place in keyed_places[:limit])
 
     return rows
 
 
-def _rank(value: Any) -> tuple[int, Any]:
-    """jq's order of values: null, false and true, numbers, strings; arrays and objects by their text."""
-    kind = next(n for n, kinds in enumerate(_KINDS) if type(value) in kinds)
+def _sort_key(value: Any) -> tuple[int, Any]:
+    """A key that sorts values as jq does: null, booleans, numbers, strings, arrays, objects.
+
+    Two arrays, or two objects, are compared by their texts.
+    """
+    kind = next(n for n, kinds in enumerate(_TYPES_IN_JQ_ORDER) if type(value) in kinds)
     if kind == 0:
         return kind, 0
     return kind, lossless.dump(value, sort_keys=True) if kind > 3 else value
@@ -224,18 +231,18 @@ def _rank(value: Any) -> tuple[int, Any]:
 
 
 def _counts_by(field: str, *, descending: bool) -> Run:
-    def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
-        groups = sorted((_rank(value), value, count) for value, count in _counts(file, field))
+    def rows(file: BinaryIO, word: str, limit: int | None) -> Rows:
+        groups = sorted((_sort_key(value), value, count) for value, count in _counts(file, field))
         if descending:
             groups.sort(key=lambda group: -group[2])
-        return (lossless.dump({field: value, "count": count}) for _, value, count in groups[:most])
+        return (lossless.dump({field: value, "count": count}) for _, value, count in groups[:limit])
 
     return rows
 
 
 def _distinct(field: str) -> Run:
-    def rows(file: BinaryIO, word: str, most: int | None) -> Rows:
-        return (lossless.dump(value) for _, value in sorted((_rank(v), v) for v, _ in _counts(file, field))[:most])
+    def rows(file: BinaryIO, word: str, limit: int | None) -> Rows:
+        return (lossless.dump(value) for _, value in sorted((_sort_key(v), v) for v, _ in _counts(file, field))[:limit])
 
     return rows
 
@@ -250,7 +257,7 @@ def _counts(file: BinaryIO, field: str) -> Iterable[tuple[Any, int]]:
         if isinstance(value, str):
             texts[value] = texts.get(value, 0) + 1
         else:
-            key = _rank(value)
+            key = _sort_key(value)
             others[key] = (value, others.get(key, (value, 0))[1] + 1)
     return [*texts.items(), *others.values()]
 
@@ -275,9 +282,9 @@ RECIPES: Mapping[str, Recipe] = {
     "with-tag": Recipe(_selection("tags", _contains_item), word="tag", default="TAG"),
     "with-entities": Recipe(_selection("entities", _not_empty)),
     "identity-projection": Recipe(_projection("id", "title", "namespace")),
-    "sort-by-confidence": Recipe(_most_confident(*_CONFIDENCE), array=True),
-    "sort-by-flat-confidence": Recipe(_most_confident("confidence"), array=True),
-    "top-by-confidence": Recipe(_most_confident(*_CONFIDENCE), array=True, most=_TOP),
+    "sort-by-confidence": Recipe(_sorted_by_number(*_CONFIDENCE), array=True),
+    "sort-by-flat-confidence": Recipe(_sorted_by_number("confidence"), array=True),
+    "top-by-confidence": Recipe(_sorted_by_number(*_CONFIDENCE), array=True, most=_TOP_COUNT),
     "sort-by-created": Recipe(_sorted_by("created"), array=True),
     "count-by-namespace": Recipe(_counts_by("namespace", descending=True), array=True),
     "count-by-namespace-unsorted": Recipe(_counts_by("namespace", descending=False), array=True),

@@ -14,10 +14,10 @@ Place = tuple[int, int]
 
 
 def records(file: BinaryIO, *fields: str, **types: Any) -> Iterator[tuple[bytes, Any]]:
-    """Each record as its line, and an object with these fields as attributes; None for a missing field.
+    """Yield each record as its line and an object that has these fields as attributes. A missing field is None.
 
-    Other fields are skipped without being parsed, as is the header. *types* are hints for the parser: a field of
-    another type keeps its value.
+    Other fields, and the header, are skipped without being parsed. *types* are the expected types of fields; a field of
+    another type is parsed more slowly, but keeps its value.
     """
     kind = msgspec.defstruct("Record", [(name, types.get(name, Any), None) for name in fields])
     decode = msgspec.json.Decoder(kind).decode
@@ -31,7 +31,7 @@ def records(file: BinaryIO, *fields: str, **types: Any) -> Iterator[tuple[bytes,
 
 
 def places(file: BinaryIO, *fields: str) -> Iterator[tuple[Place, Any]]:
-    """Each record as its place, from which `line_at` reads it again, and an object with these fields."""
+    """Yield each record as its place and an object with these fields. `line_at` reads the line at a place again."""
     file.seek(0)
     start = len(file.readline())
     for line, record in records(file, *fields):
@@ -45,8 +45,10 @@ def line_at(file: BinaryIO, place: Place) -> bytes:
 
 
 def _parse_leniently(line: bytes, fields: tuple[str, ...]) -> dict[str, Any]:
-    """The fields of a line that the strict parser rejects: it is not an object, it has unpaired surrogates, or a field
-    does not have the type of its hint."""
+    """The fields of a line that is rejected by the strict parser.
+
+    Such a line is not an object, has unpaired surrogates, or has a field that is not of the expected type.
+    """
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):

@@ -7,9 +7,9 @@ from typing import Any, cast
 
 from lro_proxy.tools.limits import Refused
 
-SECONDS = 300.0
+TIME_LIMIT_S = 300.0
 """Maximum time to wait for the answer; a person may have to approve the request."""
-MOST_TOKENS = 4096
+MAX_TOKENS = 4096
 INSTRUCTION = (
     "You are given messages of a conversation between an assistant and its user, as JSON. The assistant will lose "
     "them and continue from your summary alone. State what the user wants, what was found out and decided, what has "
@@ -24,7 +24,7 @@ def request(text: str) -> dict[str, Any]:
     return {
         "messages": [{"role": "user", "content": content}],
         "systemPrompt": INSTRUCTION,
-        "maxTokens": MOST_TOKENS,
+        "maxTokens": MAX_TOKENS,
         "includeContext": "none",
     }
 
@@ -40,7 +40,7 @@ def answer(result: object) -> str:
     return answer_text
 
 
-def failed(reason: object) -> Refused:
+def failure(reason: object) -> Refused:
     """The refusal after a failed request to the client's model."""
     text = " ".join(str(reason).split())[:200] or type(reason).__name__
     return Refused(f"the client's language model returned no summary ({text})")

@@ -12,9 +12,9 @@ from itertools import islice
 from typing import Any, BinaryIO, cast
 
 from lro_proxy.tools.base import FamilyTool, Workbench, schema
-from lro_proxy.tools.document import document, item_schema, items, kind, structure, value_at
+from lro_proxy.tools.document import array_items, document, item_schema, kind, structure, value_at
 from lro_proxy.tools.limits import InvalidPattern, Refused, joined
-from lro_proxy.tools.search import marked, matching
+from lro_proxy.tools.search import marked_lines, matching_lines
 from lro_proxy.tools.virtual import characters
 from lro_reference.tool import Tool, writable
 from lro_spec.jsonl import lossless
@@ -23,11 +23,11 @@ from lro_spec.tokens import characters_in_utf8, estimate_of
 _SHOWN_LINES = 5
 """Lines of a text that `iterate_over` shows; the rest is left out."""
 _MAX_MATCHES = 10_000
-_RANGE = 10_000
+_RANGE_CHARACTERS = 10_000
 """Default number of characters of a range, which fits into the budget of a call in any script."""
 
 
-class _TooMuch(Exception):
+class _TooManyTokens(Exception):
     """An answer of *tokens* tokens, which is above the limit (`Limits.output_characters`)."""
 
     def __init__(self, tokens: int) -> None:
@@ -57,7 +57,7 @@ def _read(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str
 
 def _range(arguments: Mapping[str, Any]) -> tuple[int, int]:
     start = arguments.get("start", 0)
-    return start, arguments.get("end", start + _RANGE)
+    return start, arguments.get("end", start + _RANGE_CHARACTERS)
 
 
 def _lines(bench: Workbench, file: BinaryIO, start: int, end: int | None) -> str:
@@ -66,31 +66,31 @@ def _lines(bench: Workbench, file: BinaryIO, start: int, end: int | None) -> str
 
 
 def _joined(pieces: Iterable[bytes], bench: Workbench) -> str:
-    """The pieces, one per line. Raises `_TooMuch` above the limit, with the tokens of all pieces."""
+    """The pieces, one per line. Above the limit, raises `_TooManyTokens` with the number of tokens of all pieces."""
     kept: list[bytes] = []
-    count = wide = 0
+    count = wide_characters = 0
     for piece in pieces:
-        of_piece, wide_of_piece = characters_in_utf8(piece)
-        count += of_piece + 1
-        wide += wide_of_piece
+        piece_characters, piece_wide_characters = characters_in_utf8(piece)
+        count += piece_characters + 1
+        wide_characters += piece_wide_characters
         if count - 1 > bench.limits.output_characters:
             kept.clear()
         else:
             kept.append(piece)
     if count - 1 > bench.limits.output_characters:
-        raise _TooMuch(estimate_of(count - 1, wide))
+        raise _TooManyTokens(estimate_of(count - 1, wide_characters))
     return joined(kept, bench.limits.output_characters)
 
 
 def _grep(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
     pattern = arguments["pattern"]
     try:
-        matches, _ = matching(bench, [file], pattern, case_sensitive=True, most=_MAX_MATCHES)
+        matches, _ = matching_lines(bench, [file], pattern, case_sensitive=True, max_matches=_MAX_MATCHES)
     except InvalidPattern:
-        matches, _ = matching(bench, [file], re.escape(pattern), case_sensitive=True, most=_MAX_MATCHES)
+        matches, _ = matching_lines(bench, [file], re.escape(pattern), case_sensitive=True, max_matches=_MAX_MATCHES)
     if not matches:
         return "No matches found."
-    return _joined(marked(file, matches, arguments.get("context", 3)), bench)
+    return _joined(marked_lines(file, matches, arguments.get("context", 3)), bench)
 
 
 def _schema(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
@@ -100,13 +100,13 @@ def _schema(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> s
 
 def _item_schema(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
     path = arguments.get("path", "")
-    return _json(item_schema(_window(items(value_at(document(file), path), path), arguments)))
+    return _json(item_schema(_window(array_items(value_at(document(file), path), path), arguments)))
 
 
 def _get_in(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
     value = value_at(document(file), arguments["path"])
     if arguments.keys() & {"start", "end"}:
-        return _part(value, *_range(arguments))
+        return _character_range(value, *_range(arguments))
     if isinstance(value, str):
         return "\n".join(_window(value.split("\n"), arguments))
     if isinstance(value, list):
@@ -114,7 +114,7 @@ def _get_in(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> s
     return _json(value)
 
 
-def _part(value: Any, start: int, end: int) -> str:
+def _character_range(value: Any, start: int, end: int) -> str:
     if not isinstance(value, str):
         raise Refused(f"start and end are for characters of a text, and this is {kind(value)}: use offset and limit")
     if not start <= min(end, len(value)):
@@ -124,19 +124,22 @@ def _part(value: Any, start: int, end: int) -> str:
 
 def _iterate_over(bench: Workbench, file: BinaryIO, arguments: Mapping[str, Any]) -> str:
     path = arguments.get("path", "")
-    chosen = _window(items(value_at(document(file), path), path), arguments)
-    return _joined(_rows(chosen, arguments["fields"]), bench)
+    selected = _window(array_items(value_at(document(file), path), path), arguments)
+    return _joined(_rows(selected, arguments["fields"]), bench)
 
 
 def _rows(values: Iterable[Any], fields: Sequence[str]) -> Iterator[bytes]:
-    """The fields of each item, null for a missing one; then a note for each field that no item has."""
+    """Yield the fields of each item, with null for a missing field.
+
+    At the end, yield a note for each field that is missing in all items.
+    """
     missing: dict[str, str] = {}
     present: set[str] = set()
     for item in values:
         row: dict[str, Any] = {}
         for field in fields:
             try:
-                row[field] = _cut(value_at(item, field))
+                row[field] = _first_lines(value_at(item, field))
                 present.add(field)
             except Refused as problem:
                 row[field] = None
@@ -147,7 +150,7 @@ def _rows(values: Iterable[Any], fields: Sequence[str]) -> Iterator[bytes]:
             yield f"(in none of these items: {why})".encode("utf-8", "backslashreplace")
 
 
-def _cut(value: Any) -> Any:
+def _first_lines(value: Any) -> Any:
     if not isinstance(value, str) or value.count("\n") < _SHOWN_LINES:
         return value
     kept = value.split("\n")[:_SHOWN_LINES]
@@ -163,34 +166,36 @@ def _json(value: Any) -> str:
     return lossless.dump(value).decode()
 
 
-_Read = Callable[[Workbench, BinaryIO, Mapping[str, Any]], str]
-"""Returns the text that answers a call, whose file has been opened. Raises `Refused` and `_TooMuch`."""
-_LESS = (
+_Reader = Callable[[Workbench, BinaryIO, Mapping[str, Any]], str]
+"""Returns the text that answers a call. The file has been opened before. Raises `Refused` or `_TooManyTokens`."""
+_SUGGESTIONS = (
     "head, slice or grep for a part of the lines",
     "schema to see what there is, then get_in for one place",
     "where a line or a text is long by itself: read or get_in with start and end, which count characters",
 )
-"""Suggestions to the caller after an answer that was too large."""
+"""Suggestions for the caller if an answer is too large."""
 
 
-def _tool(name: str, description: str, read: _Read, required: tuple[str, ...], **more: Any) -> FamilyTool:
+def _tool(name: str, description: str, read: _Reader, required: tuple[str, ...], **more: Any) -> FamilyTool:
     file = {"type": "string", "description": "Name of the file, or the file_path of its descriptor."}
-    less = (_LESS[0], "schema with a smaller max_depth", _LESS[2]) if name == "schema" else _LESS
+    suggestions = (
+        (_SUGGESTIONS[0], "schema with a smaller max_depth", _SUGGESTIONS[2]) if name == "schema" else _SUGGESTIONS
+    )
 
     def handler(bench: Workbench, arguments: Mapping[str, Any]) -> str:
         with bench.files.open(arguments["file"]) as (_, opened):
             try:
                 text = writable(read(bench, opened, arguments))
-            except _TooMuch as problem:
-                return bench.budget.withheld(name, problem.tokens, less)
+            except _TooManyTokens as problem:
+                return bench.budget.withheld(name, problem.tokens, suggestions)
             except RecursionError:
                 raise Refused("this is nested too deeply to be parsed: use grep, head or read") from None
-            return bench.budget.spend(name, text, less)
+            return bench.budget.spend(name, text, suggestions)
 
     return FamilyTool(Tool(name, description, schema(("file", *required), file=file, **more)), handler)
 
 
-def _count(description: str, minimum: int = 0) -> dict[str, Any]:
+def _count_schema(description: str, minimum: int = 0) -> dict[str, Any]:
     return {"type": "integer", "minimum": minimum, "maximum": 2**31, "description": description}
 
 
@@ -199,12 +204,15 @@ _PATH = {
     "maxLength": 1000,
     "description": 'Keys and indices separated by dots, such as 0.title or 3."a.b".',
 }
-_OFFSET, _LIMIT = _count("Number of items or lines to skip."), _count("Maximum number of items or lines.", 1)
-_START = _count("First character of a range, from 0.")
-_END = _count("End of the range, exclusive (default: start + 10000).")
+_OFFSET, _LIMIT = (
+    _count_schema("Number of items or lines to skip."),
+    _count_schema("Maximum number of items or lines.", 1),
+)
+_START = _count_schema("First character of a range, from 0.")
+_END = _count_schema("End of the range, exclusive (default: start + 10000).")
 _PATTERN = {"type": "string", "description": "A regular expression; an invalid one is searched for literally."}
 _FIELDS = {"type": "array", "items": _PATH, "description": "Paths within each item."}
-_DEPTH = {**_count("Maximum depth (default 4)."), "maximum": 50}
+_DEPTH = {**_count_schema("Maximum depth (default 4)."), "maximum": 50}
 SCRATCHPAD = (
     _tool(
         "schema",
@@ -222,14 +230,14 @@ SCRATCHPAD = (
         offset=_OFFSET,
         limit=_LIMIT,
     ),
-    _tool("head", "The first lines of a file.", _head, (), lines=_count("Number of lines (default 50).", 1)),
+    _tool("head", "The first lines of a file.", _head, (), lines=_count_schema("Number of lines (default 50).", 1)),
     _tool(
         "grep",
         "The matching lines, numbered and marked, with the lines around them.",
         _grep,
         ("pattern",),
         pattern=_PATTERN,
-        context={**_count("Lines before and after each match (default 3)."), "maximum": 100},
+        context={**_count_schema("Lines before and after each match (default 3)."), "maximum": 100},
     ),
     _tool(
         "get_in",
@@ -257,8 +265,8 @@ SCRATCHPAD = (
         "Lines from start to end, both included, counted from 1.",
         _slice,
         ("start", "end"),
-        start=_count("First line.", 1),
-        end=_count("Last line.", 1),
+        start=_count_schema("First line.", 1),
+        end=_count_schema("Last line.", 1),
     ),
     _tool(
         "read",

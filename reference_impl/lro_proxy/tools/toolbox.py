@@ -14,7 +14,7 @@ from lro_proxy.tools.base import FamilyTool, Workbench
 from lro_proxy.tools.compaction import COMPACTION
 from lro_proxy.tools.context_store import ContextFiles
 from lro_proxy.tools.extract import EXTRACT, MEMORY_EDITION
-from lro_proxy.tools.guidance import brief, guidance
+from lro_proxy.tools.guidance import brief_guidance, guidance
 from lro_proxy.tools.limits import Limits, Refused
 from lro_proxy.tools.queries import QueryRunner
 from lro_proxy.tools.scratchpad import SCRATCHPAD
@@ -37,8 +37,8 @@ FAMILIES: Mapping[str, tuple[FamilyTool, ...]] = {
 class Toolbox:
     """The tools of some families over the files of one process. Thread-safe.
 
-    If *remembers* is set, `files` has every published file, even if no tool reads it. *form* is the form of
-    descriptors: in any but ``full``, the guidance for records that are no memories is brief.
+    If *remembers_all* is set, `files` has every published file, even if no tool reads it. *form* is the form of
+    descriptors. Unless it is ``full``, the guidance for records that are not memories is brief.
     """
 
     def __init__(
@@ -48,25 +48,25 @@ class Toolbox:
         limits: Limits | None = None,
         *,
         prefix: str = "",
-        remembers: bool = False,
+        remembers_all: bool = False,
         form: Form = "full",
     ) -> None:
         limits = limits or Limits()
-        self._remembers, self._form = remembers, form
+        self._remembers_all, self._form = remembers_all, form
         files: OffloadedFiles[OffloadResponse] = OffloadedFiles(settings.folder, settings.ttl_seconds)
         self._bench = Workbench(files, ContextFiles(settings.folder, settings.ttl_seconds), limits, QueryRunner(limits))
         self._by_name: dict[str, tuple[Tool, FamilyTool]] = {}
         self._hidden: set[str] = set()
         for family in families:
-            for member in FAMILIES[family]:
-                name = f"{prefix * member.prefixed}{member.tool.name}"
+            for family_tool in FAMILIES[family]:
+                name = f"{prefix * family_tool.gets_prefix}{family_tool.tool.name}"
                 if name in self._by_name:  # two families have a grep
-                    name = f"{prefix * member.prefixed}{family}_{member.tool.name}"
-                self._by_name[name] = replace(member.tool, name=name), member
+                    name = f"{prefix * family_tool.gets_prefix}{family}_{family_tool.tool.name}"
+                self._by_name[name] = replace(family_tool.tool, name=name), family_tool
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """The entries of `tools/list`, hidden ones (`hide`) included."""
+        """The entries of `tools/list`, including hidden tools (`hide`)."""
         return tuple(tool for tool, _ in self._by_name.values())
 
     @property
@@ -83,19 +83,21 @@ class Toolbox:
         Returns True if ``--tool-prefix`` would give it another name.
         """
         self._hidden.add(name)
-        return self._by_name[name][1].prefixed
+        return self._by_name[name][1].gets_prefix
 
     def call(
         self, name: str, arguments: Mapping[str, Any], ask: Ask | None = None, cancellation: Cancellation | None = None
     ) -> Answer:
-        """Call a tool; *ask* is the client's language model, if it offers one; *cancellation* ends the call early.
+        """Call a tool. *ask* is the client's language model, if it offers one; *cancellation* ends the call early.
 
-        A refused call returns an answer with ``is_error``; answers are never offloaded.
+        A refused call returns an answer with ``is_error``. Answers are never offloaded.
         """
         try:
             tool = find_tool(name, self.tools)
             check_arguments(tool, arguments)
-            queries = self._bench.queries if cancellation is None else self._bench.queries.until(cancellation)
+            queries = (
+                self._bench.queries if cancellation is None else self._bench.queries.with_cancellation(cancellation)
+            )
             bench = replace(self._bench, ask=ask, queries=queries)
             return Answer((self._by_name[name][1].handler(bench, arguments),))
         except (BadCall, Refused) as problem:
@@ -106,15 +108,18 @@ class Toolbox:
 
         def ask(text: str) -> str:
             try:
-                result = send(sampling.request(text), sampling.SECONDS)
+                result = send(sampling.request(text), sampling.TIME_LIMIT_S)
             except (Exception, CancelledError) as problem:  # refused, timed out, or the client has left
-                raise sampling.failed(problem) from None
+                raise sampling.failure(problem) from None
             return sampling.answer(result)
 
         return ask
 
     def report(self, emit: Emit) -> None:
-        """Emit how many tokens were offloaded, and how many the scratchpad's tools returned, if they returned any."""
+        """Emit how many tokens were offloaded, and how many the scratchpad's tools returned.
+
+        Nothing is emitted if these tools have returned none.
+        """
         budget = self._bench.budget
         if budget.tokens_extracted:
             counts = {"tokens_intercepted": budget.tokens_intercepted, "tokens_extracted": budget.tokens_extracted}
@@ -125,14 +130,14 @@ class Toolbox:
 
         If no listed tool reads offloaded results, the descriptor is returned unchanged.
         """
-        readers = [name for name, (_, member) in self._by_name.items() if member.reads_results]
+        readers = [name for name, (_, family_tool) in self._by_name.items() if family_tool.reads_results]
         names = [name for name in readers if name not in self._hidden]
-        if names or self._remembers:
+        if names or self._remembers_all:
             self._bench.files.remember(response.file_path, response)
         if not names:
             return response
-        self._bench.budget.intercepted(response.summary.estimated_tokens)
+        self._bench.budget.count_offloaded(response.summary.estimated_tokens)
         if f"/{MEMORY_EDITION.file_prefix}-" in response.file_path:
             return replace(response, guidance=guidance(response, "memories", names))
-        advise = guidance if self._form == "full" else brief
+        advise = guidance if self._form == "full" else brief_guidance
         return replace(response, guidance=advise(response, "records", names))

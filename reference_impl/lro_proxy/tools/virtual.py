@@ -10,55 +10,61 @@ from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
 from lro_proxy.tools.base import FamilyTool, Workbench, schema
-from lro_proxy.tools.extract import checked
+from lro_proxy.tools.extract import check_query
 from lro_proxy.tools.limits import Refused, TooLarge
 from lro_proxy.tools.queries import Query
-from lro_proxy.tools.search import matching, regions
+from lro_proxy.tools.search import matching_lines, regions
 from lro_reference.tool import Tool
 
 _CHUNK = 1 << 18
-_CONTEXT = 2
-NOTHING = "No matches found."
+_CONTEXT_LINES = 2
+NO_MATCHES = "No matches found."
 
 
 def read(bench: Workbench, arguments: Mapping[str, Any]) -> str:
     """The characters from `start` to before `end`, at most to the end of the file. Raises `Refused`."""
-    with bench.files.open(arguments["filename"]) as (known, file):
-        return characters(file, known.name, arguments["start"], arguments["end"], bench.limits.output_characters)
+    with bench.files.open(arguments["filename"]) as (offloaded, file):
+        return characters(file, offloaded.name, arguments["start"], arguments["end"], bench.limits.output_characters)
 
 
-def characters(file: BinaryIO, name: str, start: int, end: int, most: int) -> str:
-    """A range of at most *most* characters of a file. Raises `Refused`."""
+def characters(file: BinaryIO, name: str, start: int, end: int, max_characters: int) -> str:
+    """A range of at most *max_characters* characters of a file. Raises `Refused`."""
     if end < start:
         raise Refused(f"end ({end}) lies before start ({start}): a range goes from start to before end")
-    if end - start > most and _characters(file) - start > most:
-        raise Refused(f"the range has {end - start} characters; at most {most} are returned at once: read in parts")
+    if end - start > max_characters and _count_characters(file) - start > max_characters:
+        raise Refused(
+            f"the range has {end - start} characters; at most {max_characters} are returned at once: read in parts"
+        )
     file.seek(0)
     parts: list[str] = []
-    place = 0
+    position = 0
     for chunk in _chunks(file):
-        if place < end and place + len(chunk) > start:
-            parts.append(chunk[max(0, start - place) : end - place])
-        place += len(chunk)
-        if place >= end:
+        if position < end and position + len(chunk) > start:
+            parts.append(chunk[max(0, start - position) : end - position])
+        position += len(chunk)
+        if position >= end:
             return "".join(parts)
-    if start > place:
-        raise Refused(f"start ({start}) lies beyond the end: {name} has {place} characters")
+    if start > position:
+        raise Refused(f"start ({start}) lies beyond the end: {name} has {position} characters")
     return "".join(parts)
 
 
 def search(bench: Workbench, arguments: Mapping[str, Any]) -> str:
     """The matching lines, numbered and marked, with two lines around each. Raises `Refused`."""
-    most = arguments.get("max_results", 50)
+    max_matches = arguments.get("max_results", 50)
     with bench.files.open(arguments["filename"]) as (_, file):
-        matches, more = matching(
-            bench, [file], arguments["pattern"], case_sensitive=arguments.get("case_sensitive", False), most=most
+        matches, has_more = matching_lines(
+            bench,
+            [file],
+            arguments["pattern"],
+            case_sensitive=arguments.get("case_sensitive", False),
+            max_matches=max_matches,
         )
         if not matches:
-            return NOTHING
-        note = f"\n(More than {len(matches)} lines match: raise max_results, or use a narrower pattern.)" * more
+            return NO_MATCHES
+        note = f"\n(More than {len(matches)} lines match: raise max_results, or use a narrower pattern.)" * has_more
         try:
-            return regions(file, matches, _CONTEXT, bench.limits.output_characters - len(note)) + note
+            return regions(file, matches, _CONTEXT_LINES, bench.limits.output_characters - len(note)) + note
         except TooLarge as problem:
             raise Refused(
                 f"{problem} ({len(matches)} lines match): lower max_results, or use read_large_output or "
@@ -69,15 +75,15 @@ def search(bench: Workbench, arguments: Mapping[str, Any]) -> str:
 def query(bench: Workbench, arguments: Mapping[str, Any]) -> str:
     """The results of a jq filter on each record of the file. Raises `Refused`."""
     program = arguments["query"]
-    checked(program, bench.limits)
+    check_query(program, bench.limits)
     raw, compact = arguments.get("raw", False), arguments.get("compact", False)
     with bench.files.open(arguments["filename"]) as (_, file):
         try:
-            done = bench.queries.query(Query(program, {}, raw=raw, indent=not (compact or raw)), file)
+            output = bench.queries.query(Query(program, {}, raw=raw, indent=not (compact or raw)), file)
         except TooLarge as problem:
             raise Refused(f"{problem}: select fewer records or fields, for example by select(…) or {{id}}") from None
-    text = done.text or "The query returned nothing."
-    return f"{text}\n({done.notes})" if done.notes else text
+    text = output.text or "The query returned nothing."
+    return f"{text}\n({output.notes})" if output.notes else text
 
 
 def _chunks(file: BinaryIO) -> Iterator[str]:
@@ -91,7 +97,7 @@ def _chunks(file: BinaryIO) -> Iterator[str]:
         yield rest
 
 
-def _characters(file: BinaryIO) -> int:
+def _count_characters(file: BinaryIO) -> int:
     file.seek(0)
     return sum(map(len, _chunks(file)))
 

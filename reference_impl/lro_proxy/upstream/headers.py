@@ -11,9 +11,9 @@ from lro_proxy.protocol import message_version
 from lro_proxy.wire.jsonrpc import Message
 
 SESSION, VERSION, LAST_EVENT = "Mcp-Session-Id", "Mcp-Protocol-Version", "Last-Event-ID"
-_NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-"""By method: the parameter that a header repeats."""
-_PLAIN = re.compile(r"[!-~](?:[ -~]*[!-~])?\Z")
+_NAME_PARAMETERS = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+"""The parameter that is repeated in a header, by method."""
+_PLAIN_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?\Z")
 
 
 def message_headers(message: Message) -> dict[str, str]:
@@ -22,11 +22,11 @@ def message_headers(message: Message) -> dict[str, str]:
     if version is None:
         return {}
     method = str(message.get("method"))
-    named = message["params"].get(_NAMED.get(method, ""))
+    name = message["params"].get(_NAME_PARAMETERS.get(method, ""))
     return {
         VERSION: version,
         "Mcp-Method": method,
-        **({"Mcp-Name": _header(named)} if isinstance(named, str) else {}),
+        **({"Mcp-Name": _header(name)} if isinstance(name, str) else {}),
     }
 
 
@@ -36,12 +36,12 @@ def media_type(response: httpx2.Response) -> str:
 
 
 def origin(url: httpx2.URL) -> tuple[str, str, int | None]:
-    """The origin of an address: two addresses of equal origin belong to one server."""
+    """The origin of an address. Two addresses with the same origin belong to the same server."""
     return url.scheme, url.host, url.port
 
 
 def _header(value: str) -> str:
     """A text as the value of a header."""
-    if _PLAIN.match(value) and not value.startswith("=?base64?"):
+    if _PLAIN_VALUE.match(value) and not value.startswith("=?base64?"):
         return value
     return f"=?base64?{base64.b64encode(value.encode()).decode()}?="

@@ -20,27 +20,27 @@ from lro_proxy.errors import CANCELLED, GONE, TOO_LONG, UNREADABLE, Log, error_l
 from lro_proxy.protocol import message_version
 from lro_proxy.upstream.headers import LAST_EVENT, SESSION, VERSION, media_type, message_headers, origin
 from lro_proxy.upstream.sse import TooLargeError, events
-from lro_proxy.wire.framing import Outbox, ends
-from lro_proxy.wire.jsonrpc import Message, members, parse, parse_lossless, serialise, unreadable
+from lro_proxy.wire.framing import Outbox, ends_of
+from lro_proxy.wire.jsonrpc import Message, members, parse, parse_lossless, serialise, unreadable_reason
 from lro_proxy.wire.truncated import id_in
 
-_TIMES = httpx2.Timeout(30, read=None)
+_TIMEOUT = httpx2.Timeout(30, read=None)
 """No read timeout: the relay limits the time of an answer."""
 _NOTICE_S = 30.0
-"""Maximum time for the server to accept a notification or a response; later messages wait until it has."""
-_RETRY_S = (1.0, 30.0)
+"""Maximum time for the server to accept a notification or a response. Until then, later messages wait."""
+_USUAL_RETRY_S, _MAX_RETRY_S = 1.0, 30.0
 """Usual and longest wait before a stream is reopened.
 
-The server may ask for another wait. That may be shorter than the usual one before the rest of an answer, but not before
-further messages of the server's own.
+The server may ask for a different wait. It may be shorter than the usual one if the rest of an answer is missing, but
+not if the stream only has messages of the server's own.
 """
 _MAX_RESUMPTIONS = 5
 """Largest number of times that the stream of one answer is reopened."""
-_ONE_LINE = bytes.maketrans(b"\r\n", b"  ")
+_LINE_ENDS_TO_SPACES = bytes.maketrans(b"\r\n", b"  ")
 _DELETE_S = 2.0
 """Maximum time for the server to confirm the end of the session."""
-_LARGE = 1 << 18
-"""Size in bytes from which answers are not parsed here, unless it is necessary: parsing takes several times as much
+_LARGE_BYTES = 1 << 18
+"""Answers of at least this size in bytes are parsed here only if necessary, because parsing takes several times as much
 memory."""
 
 
@@ -55,7 +55,7 @@ class HttpUpstream:
         self._display_url = str(
             httpx2.URL(url).copy_with(userinfo=b"", query=None, fragment=None)
         )  # without secrets, for messages
-        self._http = httpx2.Client(headers=dict(headers), timeout=_TIMES, limits=httpx2.Limits(max_connections=None))
+        self._http = httpx2.Client(headers=dict(headers), timeout=_TIMEOUT, limits=httpx2.Limits(max_connections=None))
         self._session: dict[str, str] = {}
         """Headers of the session and its protocol version."""
         self._renewing = threading.Lock()
@@ -64,7 +64,7 @@ class HttpUpstream:
         self._closed = threading.Event()
         self._threads: set[threading.Thread] = set()
         self._responses: dict[object, httpx2.Response] = {}
-        """Responses that are being read, by the id of the request (`_key`)."""
+        """Responses that are being read, by the id of the request (`_id_key`)."""
         self._cancelled_ids: set[object] = set()
         """Ids of requests that were cancelled by closing their connection, until their threads notice."""
         threading.Thread(target=self._dispatch, name=f"to {self.name}", daemon=True).start()
@@ -72,7 +72,7 @@ class HttpUpstream:
     # --- the interface of a process
 
     def exit_code(self) -> int | None:
-        """0 once the proxy has ended the session, otherwise None: even if requests fail, no server has exited."""
+        """0 once the proxy has ended the session, otherwise None, even if requests have failed."""
         return 0 if self._closed.is_set() else None
 
     def describe_end(self) -> str:
@@ -101,8 +101,8 @@ class HttpUpstream:
         while (line := self.stdin.next()) is not None:
             message = parse(line)
             if isinstance(message, list):  # servers over HTTP no longer accept batches
-                for one in parse_lossless(line):
-                    self._send(serialise(one), members(one))
+                for item in parse_lossless(line):
+                    self._send(serialise(item), members(item))
             else:
                 self._send(line, members(message))
         for thread in list(self._threads):
@@ -134,79 +134,82 @@ class HttpUpstream:
         except _Rejection as refused:
             self._emit(refused.line or error_line(id, refused.code, str(refused)))
         except httpx2.HTTPError as problem:
-            if _key(id) in self._cancelled_ids:
+            if _id_key(id) in self._cancelled_ids:
                 self._emit(error_line(id, CANCELLED, "the call was cancelled"))
             elif not self._closed.is_set():
                 self._emit(error_line(id, GONE, f"the connection to {self._display_url} failed: {_reason(problem)}"))
         except Exception as problem:  # a defect of the proxy: the client must receive an answer
             self._emit(error_line(id, GONE, f"internal error: {type(problem).__name__}: {problem}"))
         finally:
-            self._responses.pop(_key(id), None)
-            self._cancelled_ids.discard(_key(id))
+            self._responses.pop(_id_key(id), None)
+            self._cancelled_ids.discard(_id_key(id))
             self._threads.discard(threading.current_thread())
 
     def _ask(self, line: bytes, message: Message) -> None:
-        used = self._session
+        session = self._session
         try:
-            stopped = self._exchange(line, message)
+            position = self._exchange(line, message)
         except _SessionEnded:
-            self._renew(used)
-            stopped = self._exchange(line, message)
+            self._renew(session)
+            position = self._exchange(line, message)
         for _ in range(_MAX_RESUMPTIONS):
-            if stopped is None:
+            if position is None:
                 return
-            self._closed.wait(stopped.wait_s)
-            stopped = self._resume(message["id"], stopped)
-        if stopped is not None:
+            self._closed.wait(position.wait_s)
+            position = self._resume(message["id"], position)
+        if position is not None:
             raise _Rejection("the server's stream kept ending before the answer")
 
-    def _exchange(self, line: bytes, message: Message) -> _Stopped | None:
+    def _exchange(self, line: bytes, message: Message) -> _StreamPosition | None:
         """Post a request and forward the response; returns the position of a stream that stopped before the answer."""
         with self._post(line, message) as response:
-            self._responses[_key(message["id"])] = response
-            if _key(message["id"]) in self._cancelled_ids:  # it was cancelled before there was a connection to close
+            self._responses[_id_key(message["id"])] = response
+            if _id_key(message["id"]) in self._cancelled_ids:  # it was cancelled before there was a connection to close
                 raise httpx2.ReadError("cancelled")
             if message["method"] == "initialize" and (session := response.headers.get(SESSION)):
                 self._session = {SESSION: session}
-            kind = media_type(response)
-            if kind == "text/event-stream":
-                return self._events(response, message)
-            if kind != "application/json":
-                found = f"content of the type {kind}" if kind else "no content"
-                raise _Rejection(f"{self._display_url} answered HTTP {response.status_code} with {found}")
+            content_type = media_type(response)
+            if content_type == "text/event-stream":
+                return self._forward_events(response, message)
+            if content_type != "application/json":
+                content = f"content of the type {content_type}" if content_type else "no content"
+                raise _Rejection(f"{self._display_url} answered HTTP {response.status_code} with {content}")
             body = self._body(response)
-            if len(body) < _LARGE and parse(body) is None:  # the relay checks large ones
-                raise _Rejection(f"the server's answer {unreadable(body)}", UNREADABLE)
+            if len(body) < _LARGE_BYTES and parse(body) is None:  # the relay checks large ones
+                raise _Rejection(f"the server's answer {unreadable_reason(body)}", UNREADABLE)
             if not self._pass_on(body, message):
                 raise _Rejection(f"{self._display_url} answered HTTP {response.status_code}, but not this request")
         return None
 
-    def _resume(self, id: object, stopped: _Stopped) -> _Stopped | None:
-        with self._http.stream("GET", self._url, headers=self._stream_headers(stopped.last_event)) as response:
+    def _resume(self, id: object, position: _StreamPosition) -> _StreamPosition | None:
+        with self._http.stream("GET", self._url, headers=self._stream_headers(position.last_event)) as response:
             if response.status_code != 200:
                 raise _Rejection(f"the stream ended before the answer; resuming it gave HTTP {response.status_code}")
-            return self._events(response, {"id": id}, stopped)
+            return self._forward_events(response, {"id": id}, position)
 
-    def _events(self, response: httpx2.Response, message: Message, before: _Stopped | None = None) -> _Stopped | None:
+    def _forward_events(
+        self, response: httpx2.Response, message: Message, earlier: _StreamPosition | None = None
+    ) -> _StreamPosition | None:
         """Forward the messages of a stream, up to the answer to *message*.
 
-        Returns None after that answer, or else the position at which the stream stopped.
+        Returns None after that answer, or else the position at which the stream stopped. If the stream continues an
+        earlier stream, *earlier* is the position at which that stream stopped.
         """
-        last, wait_s = before.last_event if before else "", before.wait_s if before else _RETRY_S[0]
+        last_event, wait_s = earlier.last_event if earlier else "", earlier.wait_s if earlier else _USUAL_RETRY_S
         try:
             for event in events(response.iter_bytes(), self._max_bytes):
-                last = event.id or last
-                wait_s = wait_s if event.retry_s is None else min(event.retry_s, _RETRY_S[1])
+                last_event = event.id or last_event
+                wait_s = wait_s if event.retry_s is None else min(event.retry_s, _MAX_RETRY_S)
                 if event.data and event.kind == "message" and self._pass_on(event.data, message):
                     return None
         except TooLargeError as problem:
             raise _Rejection(f"the server's answer cannot be accepted: {problem} (--max-line-mb)", TOO_LONG) from None
         except httpx2.TransportError:
-            if not last:
+            if not last_event:
                 raise
-        if not last:
+        if not last_event:
             raise _Rejection("the server's stream ended before the answer")
-        return _Stopped(last, wait_s)
+        return _StreamPosition(last_event, wait_s)
 
     def _pass_on(self, data: bytearray, request: Message) -> bool:
         """Forward messages; True if the answer to *request* is among them."""
@@ -215,14 +218,14 @@ class HttpUpstream:
         return answered
 
     def _is_answer(self, data: bytearray, request: Message) -> bool:
-        if len(data) >= _LARGE and request.get("method") != "initialize":  # parsing would take several times its size
-            known = ends(data)
-            if (id := id_in(known)) is not None and b'"method"' not in known.head + known.tail:
-                return _key(id) == _key(request.get("id"))
-        found = parse(data)
-        for one in cast("list[Any]", found) if isinstance(found, list) else [found]:
-            message = members(one)
-            if "id" in message and "method" not in message and _key(message["id"]) == _key(request.get("id")):
+        if len(data) >= _LARGE_BYTES and request.get("method") != "initialize":  # parsing takes much memory
+            line_ends = ends_of(data)
+            if (id := id_in(line_ends)) is not None and b'"method"' not in line_ends.head + line_ends.tail:
+                return _id_key(id) == _id_key(request.get("id"))
+        parsed = parse(data)
+        for item in cast("list[Any]", parsed) if isinstance(parsed, list) else [parsed]:
+            message = members(item)
+            if "id" in message and "method" not in message and _id_key(message["id"]) == _id_key(request.get("id")):
                 version = members(message.get("result")).get("protocolVersion")
                 if request.get("method") == "initialize" and isinstance(version, str):
                     self._session = {**self._session, VERSION: version}
@@ -234,13 +237,13 @@ class HttpUpstream:
         method = message.get("method")
         if method == "notifications/cancelled" and self._cancel(message):
             return
-        used = self._session
+        session = self._session
         try:
             try:
-                self._post_only(line, message)
+                self._post_without_answer(line, message)
             except _SessionEnded:
-                self._renew(used)
-                self._post_only(line, message)
+                self._renew(session)
+                self._post_without_answer(line, message)
         except Exception as problem:  # later messages must still be sent
             if not self._closed.is_set():
                 self._log(f"{self._display_url} did not accept {method or 'a response'}: {_reason(problem)}")
@@ -248,18 +251,18 @@ class HttpUpstream:
         if method == "notifications/initialized":
             self._begin_listening()
 
-    def _post_only(self, line: bytes, message: Message) -> None:
+    def _post_without_answer(self, line: bytes, message: Message) -> None:
         with self._post(line, message, timeout=_NOTICE_S):
             pass
 
     def _cancel(self, message: Message) -> bool:
         """Cancel a request by closing its connection, as clients do since MCP 2026-07-28.
 
-        False under an older version, in which the server has to get the notification instead.
+        Returns False under an older version, in which the server must get the notification instead.
         """
         if message_version(message) is None and self._session:
             return False
-        id = _key(members(message.get("params")).get("requestId"))
+        id = _id_key(members(message.get("params")).get("requestId"))
         self._cancelled_ids.add(id)
         response = self._responses.get(id)
         stream = response.extensions.get("network_stream") if response is not None else None
@@ -276,22 +279,26 @@ class HttpUpstream:
             **({} if message.get("method") == "initialize" else self._session),
             **message_headers(message),
         }
-        times = _TIMES if timeout is None else httpx2.Timeout(timeout)
+        times = _TIMEOUT if timeout is None else httpx2.Timeout(timeout)
         with self._http.stream("POST", self._url, content=line, headers=headers, timeout=times) as response:
-            moved = self._redirect(response)
-            if moved is None:
+            new_url = self._redirect(response)
+            if new_url is None:
                 self._check_status(response, message)
                 yield response
                 return
-        self._url = moved
+        self._url = new_url
         with self._http.stream("POST", self._url, content=line, headers=headers, timeout=times) as response:
             self._check_status(response, message)
             yield response
 
     def _redirect(self, response: httpx2.Response) -> str | None:
         """The address of a redirect within the same origin (mostly a trailing slash); None otherwise."""
-        after = response.next_request if response.status_code in (307, 308) else None
-        return str(after.url) if after is not None and origin(after.url) == origin(response.request.url) else None
+        next_request = response.next_request if response.status_code in (307, 308) else None
+        return (
+            str(next_request.url)
+            if next_request is not None and origin(next_request.url) == origin(response.request.url)
+            else None
+        )
 
     def _check_status(self, response: httpx2.Response, message: Message) -> None:
         """Check the status of a response.
@@ -300,9 +307,9 @@ class HttpUpstream:
         and for a request that is accepted without an answer.
         """
         status = response.status_code
-        asks = message.get("id") is not None and "method" in message
+        is_request = message.get("id") is not None and "method" in message
         if 200 <= status < 300:
-            if asks and status == 202:
+            if is_request and status == 202:
                 raise _Rejection(f"{self._display_url} accepted the request (HTTP 202), but gave no answer")
             return
         if status == 404 and SESSION in self._session and message.get("method") != "initialize":
@@ -311,27 +318,34 @@ class HttpUpstream:
         answer = members(parse(body)) if media_type(response) == "application/json" else {}
         where = response.headers.get("location")
         hint = f": it has moved to {where}" if where else ": give the credentials as a header" if status == 401 else ""
-        line = orjson.dumps({**answer, "id": message["id"]}) if asks and isinstance(answer.get("error"), dict) else b""
+        line = (
+            orjson.dumps({**answer, "id": message["id"]})
+            if is_request and isinstance(answer.get("error"), dict)
+            else b""
+        )
         raise _Rejection(f"{self._display_url} answered HTTP {status}{hint}", line=line)
 
-    def _renew(self, used: Mapping[str, str]) -> None:
-        """Start a new session in place of the one whose headers are *used*, which the server has forgotten."""
+    def _renew(self, forgotten: Mapping[str, str]) -> None:
+        """Start a new session in place of a session that the server has forgotten; *forgotten* are its headers."""
         with self._renewing:
-            if self._session is not used:
+            if self._session is not forgotten:
                 return  # another thread has done it
-            hello = members(parse(self._initialize_line))
+            initialize = members(parse(self._initialize_line))
             self._log(f"{self._display_url} no longer knows the session; a new one is started")
-            with self._post(self._initialize_line, hello) as response:
+            with self._post(self._initialize_line, initialize) as response:
                 session = response.headers.get(SESSION)
-                self._session = {**used, SESSION: session} if session else dict(used)
-            greeting = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-            self._post_only(orjson.dumps(greeting), greeting)
+                self._session = {**forgotten, SESSION: session} if session else dict(forgotten)
+            initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+            self._post_without_answer(orjson.dumps(initialized), initialized)
             self._begin_listening()
 
     # --- from the server
 
     def _stream_headers(self, last_event: str) -> dict[str, str]:
-        """Headers of a request for the messages of a stream after the event with this id, or for a new stream."""
+        """Headers of a request for the messages of a stream after the event with this id.
+
+        If the id is empty, the request is for a new stream.
+        """
         return {"Accept": "text/event-stream", **self._session, **({LAST_EVENT: last_event} if last_event else {})}
 
     def _begin_listening(self) -> None:
@@ -339,21 +353,21 @@ class HttpUpstream:
 
     def _listen(self) -> None:
         """Forward the server's own messages in this session, if the server offers a stream for them."""
-        session, last, wait_s, failures = self._session, "", _RETRY_S[0], 0
+        session, last_event, wait_s, failures = self._session, "", _USUAL_RETRY_S, 0
         while not self._closed.is_set() and self._session is session:
             try:
-                with self._http.stream("GET", self._url, headers=self._stream_headers(last)) as response:
+                with self._http.stream("GET", self._url, headers=self._stream_headers(last_event)) as response:
                     if response.status_code != 200 or media_type(response) != "text/event-stream":
                         return
                     failures = 0
                     for event in events(response.iter_bytes(), self._max_bytes):
-                        last = event.id or last
-                        wait_s = wait_s if event.retry_s is None else max(_RETRY_S[0], event.retry_s)
+                        last_event = event.id or last_event
+                        wait_s = wait_s if event.retry_s is None else max(_USUAL_RETRY_S, event.retry_s)
                         if event.kind == "message" and event.data:
                             self._emit(event.data)
             except (httpx2.HTTPError, TooLargeError):
                 failures += 1
-            self._closed.wait(min(wait_s * 2 ** min(failures, 5), _RETRY_S[1]))
+            self._closed.wait(min(wait_s * 2 ** min(failures, 5), _MAX_RETRY_S))
 
     def _body(self, response: httpx2.Response) -> bytearray:
         whole = bytearray()
@@ -365,15 +379,15 @@ class HttpUpstream:
         return whole
 
     def _emit(self, data: bytes | bytearray) -> None:
-        """Write a message as one line, with spaces for the line ends in it, which are whitespace in JSON."""
-        line = data.translate(_ONE_LINE) if b"\n" in data or b"\r" in data else data  # avoids a copy
+        """Write a message as one line. Line ends within it, which are whitespace in JSON, are replaced by spaces."""
+        line = data.translate(_LINE_ENDS_TO_SPACES) if b"\n" in data or b"\r" in data else data  # avoids a copy
         with self._writing:
             for rest in (memoryview(line), memoryview(b"\n")):
                 while rest and self._pipe >= 0:
                     rest = rest[os.write(self._pipe, rest) :]
 
 
-class _Stopped:
+class _StreamPosition:
     """Position of a stream that stopped before the answer: the id of its last event, and the wait until it resumes."""
 
     def __init__(self, last_event: str, wait_s: float) -> None:
@@ -392,7 +406,7 @@ class _SessionEnded(_Rejection):
     """The server no longer knows the session."""
 
 
-def _key(id: object) -> tuple[type, str]:
+def _id_key(id: object) -> tuple[type, str]:
     return type(id), repr(id)
 
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-_END = re.compile(rb"\r\n?|\n")
-_MARK = b"\xef\xbb\xbf"
+_LINE_END = re.compile(rb"\r\n?|\n")
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class TooLargeError(ValueError):
@@ -19,7 +19,7 @@ class TooLargeError(ValueError):
 
 @dataclass(slots=True)
 class Event:
-    """An event. It is incomplete while `events` reads its lines; only complete ones are yielded."""
+    """An event. It is incomplete while `events` reads its lines; only complete events are yielded."""
 
     data: bytearray | None = None
     kind: str = "message"
@@ -30,10 +30,10 @@ class Event:
 
 
 def events(chunks: Iterable[bytes], max_bytes: int) -> Iterator[Event]:
-    """The events of a stream, parsed by the HTML standard; an event that the stream does not complete is dropped.
+    """The events of a stream, parsed as the HTML standard prescribes. An incomplete event at the end is dropped.
 
-    Events without data, which the standard ignores, are returned, too: they may have an id or a retry time. Raises
-    `TooLargeError`.
+    Events without data are ignored by the standard, but yielded here, because they may have an id or a retry time.
+    Raises `TooLargeError` if an event is larger than *max_bytes*.
     """
     event = Event()
     for line in _lines(chunks, max_bytes):
@@ -51,11 +51,11 @@ def _lines(chunks: Iterable[bytes], max_bytes: int) -> Iterator[bytearray]:
     pending = bytearray()
     searched, mark_removed, after_return = 0, False, False
     for chunk in chunks:
-        pending += chunk[1:] if after_return and chunk[:1] == b"\n" else chunk  # the rest of a CR LF is no line end
+        pending += chunk[1:] if after_return and chunk[:1] == b"\n" else chunk  # the LF of a split CR LF is skipped
         after_return = chunk[-1:] == b"\r"
-        if not mark_removed and len(pending) >= len(_MARK):
-            pending, mark_removed = pending.removeprefix(_MARK), True
-        while end := _END.search(pending, searched):
+        if not mark_removed and len(pending) >= len(_BYTE_ORDER_MARK):
+            pending, mark_removed = pending.removeprefix(_BYTE_ORDER_MARK), True
+        while end := _LINE_END.search(pending, searched):
             rest = pending[end.end() :]
             del pending[end.start() :]
             line, pending, searched = pending, rest, 0

@@ -45,7 +45,7 @@ class Upstream(Protocol):
         ...
 
     def end(self, *, patient: bool = True) -> None:
-        """End the server, or the session with it. Without *patient*, it gets no more than a moment to end by itself."""
+        """End the server, or the session with it. Without *patient*, it gets only a moment to end by itself."""
         ...
 
 
@@ -93,27 +93,27 @@ class StdioUpstream:
 
     def describe_end(self) -> str:
         """How the server ended, and the line of its stderr that says why; waits a moment for both."""
-        until = time.monotonic() + 1
-        while (code := self.exit_code()) is None and time.monotonic() < until:
+        deadline = time.monotonic() + 1
+        while (code := self.exit_code()) is None and time.monotonic() < deadline:
             time.sleep(0.01)
         self._stderr_reader.join(0.5)
-        how = (
+        ending = (
             "closed its output"
             if code is None
             else f"exited with code {code}"
             if code >= 0
             else f"was ended by {_signal_name(-code)}"
         )
-        why = error_line(self._stderr_tail.decode(errors="replace").splitlines())
-        return f"{how}: {why[:300]}" if why else how
+        error = error_line(self._stderr_tail.decode(errors="replace").splitlines())
+        return f"{ending}: {error[:300]}" if error else ending
 
     def end(self, *, patient: bool = True) -> None:
         """End the process group: close stdin, then SIGTERM, then SIGKILL."""
         self.stdin.close()
         since = min(self.stdin.closed_at, time.monotonic())
         for wait_s, number in zip(_EXIT_TIMES_S, (signal.SIGTERM, signal.SIGKILL), strict=True):
-            until = since + wait_s if patient else time.monotonic() + 0.2
-            while self.exit_code() is None and time.monotonic() < until:
+            deadline = since + wait_s if patient else time.monotonic() + 0.2
+            while self.exit_code() is None and time.monotonic() < deadline:
                 time.sleep(0.01)
             if self.exit_code() is None:
                 self._signal(number)
@@ -131,22 +131,25 @@ class StdioUpstream:
             os.killpg(self._process.pid, number)
 
     def exit_code(self) -> int | None:
-        """The exit code, negative for a signal; None while it runs, 0 in any case once `end` has reaped the process.
+        """The exit code, negative for a signal; None while the process runs.
 
-        The process is not reaped here, so that its group id stays valid.
+        Once `end` has reaped the process, the result is always 0. The process is not reaped here, so that its group id
+        stays valid.
         """
         try:
-            found = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+            status = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
             return 0
-        if found is None:
+        if status is None:
             return None
-        return found.si_status if found.si_code == os.CLD_EXITED else -found.si_status
+        return status.si_status if status.si_code == os.CLD_EXITED else -status.si_status
 
 
 def _parent_death_hook() -> Callable[[], None] | None:
-    """A preexec function by which the child gets SIGTERM when this process ends, even if this process is killed. None
-    if the system is not Linux, or has no prctl."""
+    """A preexec function that makes the child get SIGTERM when this process ends, even if this process is killed.
+
+    None if the system is not Linux or has no prctl.
+    """
     if sys.platform != "linux":
         return None
     try:

@@ -13,17 +13,17 @@ from typing import Protocol
 
 from lro_proxy.wire import malloc
 
-_CHUNK = 1 << 18
+_CHUNK_BYTES = 1 << 18
 _PIPE_BYTES = 1 << 20
-_EXCERPT = 4096
+_EXCERPT_BYTES = 4096
 """Number of bytes that are kept of each end of an oversized line."""
 _STUCK_S = 0.2
-"""Time to wait for another thread that writes to the same pipe; after that, its write is taken to be blocked."""
+"""Time to wait for another thread that writes to the same pipe. After that, its write counts as blocked."""
 
 
 @dataclass(frozen=True, slots=True)
 class OversizedLine:
-    """A line of which only the two ends were kept: one above the size limit, or one that `ends` has reduced."""
+    """The two ends of a line. The rest was dropped, either by `ends_of` or because the line exceeds the size limit."""
 
     head: bytes
     tail: bytes
@@ -31,9 +31,9 @@ class OversizedLine:
     """Size of the complete line in bytes."""
 
 
-def ends(line: bytes | bytearray) -> OversizedLine:
-    """Reduce a line to its ends, from which `lro_proxy.wire.truncated` reads the id."""
-    return OversizedLine(bytes(line[:_EXCERPT]), bytes(line[-_EXCERPT:]), len(line))
+def ends_of(line: bytes | bytearray) -> OversizedLine:
+    """The two ends of a line, from which `lro_proxy.wire.truncated` can read the id of the message."""
+    return OversizedLine(bytes(line[:_EXCERPT_BYTES]), bytes(line[-_EXCERPT_BYTES:]), len(line))
 
 
 class Writer(Protocol):
@@ -56,40 +56,42 @@ class Outgoing(Writer, Protocol):
         ...
 
 
-def read_lines(pipe: int, most: int) -> Iterator[bytearray | OversizedLine]:
+def read_lines(pipe: int, max_bytes: int) -> Iterator[bytearray | OversizedLine]:
     """Yield the lines of a pipe, without their line ends, until it is closed.
 
-    A line of more than *most* bytes is yielded as an `OversizedLine`. An unterminated last line is dropped, since it
+    A line of more than *max_bytes* bytes is yielded as an `OversizedLine`. An unterminated last line is dropped: it
     cannot be a message.
     """
-    widen(pipe)
+    enlarge_buffer(pipe)
     pending = bytearray()
     searched = dropped = 0
     head = b""
-    chunk = memoryview(bytearray(_CHUNK))  # reused, so that *pending* can grow in place
+    chunk = memoryview(bytearray(_CHUNK_BYTES))  # reused, so that *pending* can grow in place
     while size := _read(pipe, chunk):
         pending += chunk[:size]
-        if searched <= malloc.KEPT < len(pending):
-            malloc.give_back()
+        if searched <= malloc.MAX_RETAINED_BYTES < len(pending):
+            malloc.release_memory()
         while (end := pending.find(b"\n", searched)) >= 0:
             rest = pending[end + 1 :]
             del pending[end:]
             line, pending, searched = pending, rest, 0
-            if dropped or len(line) > most:
-                yield OversizedLine(head or bytes(line[:_EXCERPT]), bytes(line[-_EXCERPT:]), dropped + len(line))
+            if dropped or len(line) > max_bytes:
+                yield OversizedLine(
+                    head or bytes(line[:_EXCERPT_BYTES]), bytes(line[-_EXCERPT_BYTES:]), dropped + len(line)
+                )
                 head, dropped = b"", 0
             else:
                 yield line
             del line  # frees its memory before the next one is complete
-        if len(pending) > most:
-            head = head or bytes(pending[:_EXCERPT])
-            dropped += len(pending) - _EXCERPT
-            del pending[:-_EXCERPT]
+        if len(pending) > max_bytes:
+            head = head or bytes(pending[:_EXCERPT_BYTES])
+            dropped += len(pending) - _EXCERPT_BYTES
+            del pending[:-_EXCERPT_BYTES]
         searched = len(pending)
 
 
-def widen(pipe: int) -> None:
-    """Enlarge a pipe's buffer to a mebibyte where the system allows it: fewer reads for a large message."""
+def enlarge_buffer(pipe: int) -> None:
+    """Enlarge the buffer of a pipe to a mebibyte if the system allows it, so that a large message takes fewer reads."""
     try:
         import fcntl
 
@@ -98,9 +100,9 @@ def widen(pipe: int) -> None:
         pass
 
 
-def _read(pipe: int, into: memoryview) -> int:
+def _read(pipe: int, buffer: memoryview) -> int:
     try:
-        return os.readv(pipe, [into])
+        return os.readv(pipe, [buffer])
     except OSError:  # connection reset
         return 0
 
@@ -115,7 +117,7 @@ class LineWriter:
         """True once the reader is gone."""
         self.closed_at = float("inf")
         """Time of `close` on the monotonic clock."""
-        widen(pipe)
+        enlarge_buffer(pipe)
 
     def write(self, line: bytes | bytearray) -> bool:
         """Write a line and its end; False if the reader is gone."""
@@ -123,10 +125,10 @@ class LineWriter:
             if self.broken:
                 return False
             try:
-                rest = memoryview(line + b"\n" if len(line) < _CHUNK else line)
+                rest = memoryview(line + b"\n" if len(line) < _CHUNK_BYTES else line)
                 while rest:
                     rest = rest[os.write(self._pipe, rest) :]
-                if len(line) >= _CHUNK:
+                if len(line) >= _CHUNK_BYTES:
                     os.write(self._pipe, b"\n")
             except OSError:
                 self.broken = True

@@ -20,7 +20,10 @@ def members(value: object) -> Message:
 
 
 def parse(line: bytes | bytearray) -> Any:
-    """The JSON value of a line, also with unpaired surrogates or NaN; None if it is not JSON, or nested too deeply."""
+    """The JSON value of a line, or None if the line is not JSON or is nested too deeply.
+
+    Unpaired surrogates and NaN are accepted.
+    """
     try:
         return orjson.loads(line)
     except ValueError:
@@ -28,9 +31,10 @@ def parse(line: bytes | bytearray) -> Any:
 
 
 def parse_lossless(line: bytes | bytearray) -> Any:
-    """The JSON value of a line with every digit, for values that will be serialised again; None as for `parse`.
+    """The JSON value of a line, whose numbers keep all their digits when the value is serialised again.
 
-    A line that cannot be parsed without loss, such as one with a repeated key or NaN, is parsed with loss.
+    A line that cannot be parsed without loss, such as a line with a repeated key or NaN, is parsed with loss. Returns
+    None if the line is not JSON or is nested too deeply.
     """
     try:
         return lossless.parse(bytes(line), allow_deep=True)
@@ -38,8 +42,8 @@ def parse_lossless(line: bytes | bytearray) -> Any:
         return _parse_leniently(line)
 
 
-def unreadable(line: bytes | bytearray) -> str:
-    """The reason why `parse` does not accept a line, as the end of a sentence."""
+def unreadable_reason(line: bytes | bytearray) -> str:
+    """The reason why `parse` does not accept a line, as a predicate for messages."""
     try:
         _LENIENT.decode(line.decode())
     except RecursionError:
@@ -61,9 +65,9 @@ def serialise(message: object) -> bytes:
 
 
 def raw_member(line: bytes | bytearray, name: str) -> str:
-    """The original JSON text of a member of a message; empty if it is absent.
+    """The original JSON text of a member of a message, or an empty text if the member is absent.
 
-    Raises `ValueError`, and `RecursionError` if it is nested too deeply.
+    Raises `ValueError` if the message is not valid JSON, and `RecursionError` if the message is nested too deeply.
     """
     text = line.decode()
     found = ""
@@ -78,7 +82,7 @@ def raw_member(line: bytes | bytearray, name: str) -> str:
 
 
 def raw_items(line: bytes | bytearray) -> list[bytes]:
-    """The original JSON texts of the items of an array. Raises as `raw_member` does."""
+    """The original JSON texts of the items of an array. Raises the same errors as `raw_member`."""
     text = line.decode()
     found: list[bytes] = []
     place = _after_space(text, text.index("[") + 1)

@@ -25,24 +25,26 @@ def id_in(line: OversizedLine) -> Any:
 
 
 def response_id_in(line: OversizedLine) -> Any:
-    """The id of the request that a truncated response answers; None if neither end contains it, or if the message has a
-    method, so that it is no response."""
+    """The id of the request that is answered by a truncated response.
+
+    None if neither end of the response contains the id, or if the message has a method and therefore is not a response.
+    """
     return None if b'"method"' in _identifying_members(line) else id_in(line)
 
 
 def _identifying_members(line: OversizedLine) -> dict[bytes, bytes]:
-    return {**dict(_at_the_end(line.tail)), **dict(_at_the_beginning(line.head))}
+    return {**dict(_members_at_end(line.tail)), **dict(_members_at_beginning(line.head))}
 
 
-def _at_the_beginning(text: bytes) -> Iterator[tuple[bytes, bytes]]:
+def _members_at_beginning(text: bytes) -> Iterator[tuple[bytes, bytes]]:
     """The top-level members `id` and `method` at the beginning of a truncated object."""
     depth = place = 0
     recent: list[bytes] = []
     while found := _TOKEN.match(text, place):
         place = found.end()
         if depth == 1 and found[1] in b",}" and len(recent) >= 4:
-            before, key, colon, value = recent[-4:]
-            if before in b"{," and colon == b":" and key in _KEYS and value not in b"]}":
+            previous, key, colon, value = recent[-4:]
+            if previous in b"{," and colon == b":" and key in _KEYS and value not in b"]}":
                 yield key, value
         depth += (found[1] in b"{[") - (found[1] in b"]}")
         if depth <= 0:
@@ -50,8 +52,11 @@ def _at_the_beginning(text: bytes) -> Iterator[tuple[bytes, bytes]]:
         recent = [*recent[-3:], found[1]]
 
 
-def _at_the_end(text: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """The top-level members `id` and `method` at the end of an object: those followed by one closing brace only."""
+def _members_at_end(text: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The top-level members `id` and `method` at the end of an object.
+
+    They are recognised by the brackets after them: the only unmatched bracket is the closing brace of the object.
+    """
     for member in _MEMBER.finditer(text):
         depth, place = 1, member.end()
         tokens: list[bytes] = []

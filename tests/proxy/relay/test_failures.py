@@ -76,8 +76,8 @@ def test_progress_keeps_a_call_alive(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr(pending.time, "monotonic", lambda: now)
     requests = PendingRequests(10)
-    requests.add(Request(1, "tools/call", progress="a"))
-    requests.add(Request(2, "tools/call", progress="b"))
+    requests.add(Request(1, "tools/call", progress_token="a"))
+    requests.add(Request(2, "tools/call", progress_token="b"))
     now = 9
     requests.extend("a")
     now = 12

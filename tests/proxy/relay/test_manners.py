@@ -15,7 +15,7 @@ import pytest
 from lro_proxy.errors import CANCELLED, GONE, TIMED_OUT, TOO_LONG, UNREADABLE
 from lro_proxy.relay import size_limits
 from lro_proxy.relay.output_schemas import widen
-from lro_proxy.relay.size_limits import KEY
+from lro_proxy.relay.size_limits import LIMIT_KEY
 from lro_spec.tokens import characters_estimate
 from tests.support.proxying import SCRIPTED, Client, proxy, records
 
@@ -122,7 +122,7 @@ def test_a_widened_schema_costs_at_most_20_tokens() -> None:
 
 
 def test_a_limit_that_a_tool_declares_is_its_threshold(tmp_path: Path) -> None:
-    tools = [{"name": "say", "inputSchema": {"type": "object"}, "_meta": {KEY: 20_000, "x": 1.5}}]
+    tools = [{"name": "say", "inputSchema": {"type": "object"}, "_meta": {LIMIT_KEY: 20_000, "x": 1.5}}]
     with proxy(tmp_path / "out", server=listing(tmp_path, tools)) as client:
         assert offloaded(client.result("say", result=LARGE))  # nothing is declared yet
         assert client.answer(client.post("tools/list"))["result"]["tools"] == tools
@@ -149,17 +149,17 @@ def test_a_limit_that_a_tool_declares_is_its_threshold(tmp_path: Path) -> None:
 def test_a_limit_is_declared_where_the_threshold_needs_it(
     declared: int | None, threshold: int | None, then: int | None
 ) -> None:
-    tool: dict[str, Any] = {"name": "t"} | ({} if declared is None else {"_meta": {KEY: declared}})
+    tool: dict[str, Any] = {"name": "t"} | ({} if declared is None else {"_meta": {LIMIT_KEY: declared}})
     before = json.dumps(tool)
-    assert size_limits.declare(tool, threshold) is (then != declared)
-    assert size_limits.declared(tool) == then
+    assert size_limits.raise_limit(tool, threshold) is (then != declared)
+    assert size_limits.declared_limit(tool) == then
     assert (json.dumps(tool) == before) is (then == declared)
 
 
 @pytest.mark.parametrize("odd", [0, -5, True, "50000", 1.5, None, []])
 def test_a_limit_that_is_no_positive_number_is_none(odd: object) -> None:
-    assert size_limits.declared({"_meta": {KEY: odd}}) is None
-    assert size_limits.declared({"_meta": odd}) is None
+    assert size_limits.declared_limit({"_meta": {LIMIT_KEY: odd}}) is None
+    assert size_limits.declared_limit({"_meta": odd}) is None
 
 
 # --- two proxies

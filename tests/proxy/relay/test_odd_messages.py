@@ -12,7 +12,7 @@ import pytest
 from lro_proxy.payload.interceptor import Interceptor
 from lro_proxy.relay.pending import PendingRequests
 from lro_proxy.relay.relay import Relay, RelayOptions
-from lro_proxy.wire.framing import ends
+from lro_proxy.wire.framing import ends_of
 from lro_proxy.wire.jsonrpc import parse, parse_lossless, raw_member, serialise
 from lro_proxy.wire.truncated import id_in, response_id_in
 from tests.support.hubs import entry, hub
@@ -162,7 +162,7 @@ def test_a_byte_order_mark_is_left_out(client: Client) -> None:
     ],
 )
 def test_an_id_is_found_at_the_top_level_only(text: str, id: object, answered: object) -> None:
-    assert (id_in(ends(text.encode())), response_id_in(ends(text.encode()))) == (id, answered)
+    assert (id_in(ends_of(text.encode())), response_id_in(ends_of(text.encode()))) == (id, answered)
 
 
 @pytest.mark.parametrize("depth", [200, 400, 900])

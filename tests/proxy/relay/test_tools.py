@@ -123,7 +123,7 @@ def test_a_stopped_job_does_not_begin() -> None:
     stop = Cancellation()
     stop.request()
     with pytest.raises(Refused, match="cancelled"):
-        QueryRunner(Limits()).until(stop).search("x", [], case_sensitive=True, limit=1)
+        QueryRunner(Limits()).with_cancellation(stop).search("x", [], case_sensitive=True, limit=1)
 
 
 def test_what_is_stopped_is_told_once_and_never_afterwards() -> None:
@@ -253,7 +253,7 @@ def test_a_server_that_answers_that_it_has_no_list_is_one_without_tools(tmp_path
     assert (result["resultType"], result["cacheScope"], result["ttlMs"]) == ("complete", "private", 0)
     assert [tool["name"] for tool in result["tools"]] == ["lro_extract"]
     assert tools.list_without_server({"error": {"code": -32000}}, 3, modern=True) is None
-    assert tools.alone
+    assert tools.server_has_none
 
 
 def test_pages_are_asked_for_until_one_is_the_last_or_comes_again() -> None:
@@ -270,7 +270,7 @@ def test_pages_are_asked_for_until_one_is_the_last_or_comes_again() -> None:
         asked.append(params.get("cursor"))
         tools.receive({"result": {"tools": [5, {"name": ["x"]}], **pages[params.get("cursor")]}})
 
-    tools.ask = ask
+    tools.request_page = ask
     tools.fetch(lambda: done.append("known"))
     tools.receive({"result": {"nextCursor": "late"}})
     assert (asked, done, tools.is_complete) == ([None, "a", "b"], ["known"], True)
