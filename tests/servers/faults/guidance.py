@@ -224,7 +224,7 @@ class guidance_says_that_jq_must_be_run(Guiding):
         return f"{text}\njq must be run on this file."
 
 
-@fault("LRO-GUI-01", says="guidance is empty", proves=0)
+@fault("LRO-GUI-01", says="guidance is empty", proves=0, everywhere=True)
 class guidance_is_empty_where_the_path_is_long(Guiding):
     """A template that is filled into a buffer of 512 bytes, or not at all."""
 

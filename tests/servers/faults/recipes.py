@@ -486,7 +486,7 @@ class recipe_4_sorts_upwards_as_no_record_has_a_confidence(Spelled):
         return {name: value for name, value in record.items() if name != "provenance"}
 
 
-@fault("LRO-REC-13", says="has no jq", proves=1, also=("LRO-HARD-03",))
+@fault("LRO-REC-13", says="has no jq", proves=1, also=("LRO-HARD-03",), everywhere=True)
 class cuts_commands_at_255_characters(Server):
     """A column of a table, in which recipes were kept once."""
 

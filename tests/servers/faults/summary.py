@@ -217,7 +217,7 @@ class score_range_is_in_percent(Server):
         return found and [score * 100 for score in found]
 
 
-@fault("LRO-DESC-07", says="the range of the confidences, as of other files", proves=0)
+@fault("LRO-DESC-07", says="the range of the confidences, as of other files", proves=0, everywhere=True)
 class score_range_of_recall_is_that_of_its_first_page(Server):
     """Of more than ten memories, only the first ten count."""
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Queries
 
 
-@fault("LRO-FILE-01", says="line 1", proves=0)
+@fault("LRO-FILE-01", says="line 1", proves=0, everywhere=True)
 class header_is_pasted_together(Server):
     """A query with a quote, a backslash or a line feed in it breaks the header line."""
 
