@@ -14,8 +14,8 @@ from typing import Any, cast
 from lro_bench.ceilings import CEILINGS
 from lro_bench.tokens import VOCABULARIES, count_by
 from lro_proxy import Interceptor
-from lro_proxy.payload.result import of_program
-from lro_proxy.payload.shape import shape
+from lro_proxy.payload.records import payload_records
+from lro_proxy.payload.result import result_of_program
 from lro_reference.settings import Settings
 from lro_spec.discovery import find_descriptor
 from lro_spec.jsonl.lossless import InexactError
@@ -250,7 +250,7 @@ def _shape(result: Mapping[str, Any]) -> tuple[int, list[str], list[str]]:
     If there is a problem, there are no records.
     """
     try:
-        result_shape = shape(of_program(result))
+        result_shape = payload_records(result_of_program(result))
     except (InexactError, ValueError) as problem:
         return 0, [], [str(problem)]
     if result_shape is None:
