@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import GROWING_WORD, growing
+from lro_conformance.capture.records import comparable_keys
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT
@@ -261,10 +262,23 @@ def _calls_with_growing_limits(bench: Bench, name: str, detail: str | None) -> l
 
 
 def _estimate_of(lab: Lab, survey: Survey, call: Call | None) -> int | None:
-    """E of the same call on the server of the survey, which has the lowest threshold; None if it is unknown."""
+    """E of the same call on the server of the survey, which has the lowest threshold. None if it is unknown, or if that
+    server returns other records, of which E would be."""
     if call is None or not survey.adjustable:
         return None
-    return lab.kept["survey"].call(call.operation, detail=call.detail, limit=call.limit, query=call.query).estimate
+    same = lab.kept["survey"].call(call.operation, detail=call.detail, limit=call.limit, query=call.query)
+    return None if _has_other_records(call, same) else same.estimate
+
+
+def _has_other_records(inline: Call, offloaded: Call) -> bool:
+    """True if both calls have records, and their ids or titles are not the same, in whatever order."""
+    records, file_records = inline.records or [], offloaded.file_records
+    if not records or not file_records:
+        return False
+    keys, file_keys = map(set, comparable_keys(records, file_records))
+    # Ids alone prove nothing if they have nothing in common: each process may give memories ids of its own.
+    are_shared = not keys.isdisjoint(file_keys) or all("title" in r for r in (*records, *file_records))
+    return are_shared and keys != file_keys
 
 
 def _fullest(survey: Survey, name: str) -> str | None:
