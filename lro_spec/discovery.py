@@ -39,7 +39,7 @@ class FoundDescriptor:
     """Where a descriptor was found: in a text block, in `structuredContent`, or in both."""
     text_value: dict[str, Any] | None
     structured_value: dict[str, Any] | None
-    around: str
+    surrounding_text: str
     """All other text of the content blocks and of `structuredContent`. If the server also returns the records
     themselves, they are in this text."""
     pointer: str = ""

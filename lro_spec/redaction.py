@@ -64,9 +64,9 @@ def is_secret(name: str, value: str) -> bool:
 class Masks:
     """Replaces secret values by ``[masked NAME]``, even if the values are escaped in JSON or in a URL."""
 
-    def __init__(self, environment: Mapping[str, str], *, but: Collection[str] = ()) -> None:
-        """The variables that are named in *but* are not secret, even if their names or values look secret."""
-        self.names = tuple(sorted(n for n, v in environment.items() if n not in but and v and is_secret(n, v)))
+    def __init__(self, environment: Mapping[str, str], *, exceptions: Collection[str] = ()) -> None:
+        """The variables that are named in *exceptions* are not secret, even if their names or values look secret."""
+        self.names = tuple(sorted(n for n, v in environment.items() if n not in exceptions and v and is_secret(n, v)))
         self._name_of: dict[str, str] = {}
         secrets = [(name, environment[name]) for name in self.names]
         secrets += [(name, found[1]) for name in self.names for found in _PASSWORD_IN_URL.finditer(environment[name])]

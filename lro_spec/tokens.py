@@ -28,7 +28,7 @@ _WIDE = re.compile(
 """A run of wide characters."""
 
 
-LOW, HIGH, SLACK = 0.6, 1.8, 64
+MIN_FACTOR, MAX_FACTOR, SLACK_TOKENS = 0.6, 1.8, 64
 """The tolerance for an honest estimate: it is 0.6 to 1.8 times a quarter of the characters, give or take 64 tokens.
 
 On English JSON, a real tokenizer gives a factor of 1.1 to 1.3; on indented JSON, it gives up to 1.5, and on escaped
@@ -39,19 +39,19 @@ WIDE_TOKENS = 2.0
 """The largest number of tokens that an honest tokenizer counts for one wide character."""
 
 
-def honest_estimates(wide: int, escapes: int, narrow: int) -> tuple[int, int]:
+def estimate_limits(wide_count: int, escape_count: int, other_count: int) -> tuple[int, int]:
     """Return the lowest and the highest number of tokens that an honest estimate of a text can have.
 
-    An honest estimate may count an escape as one character, or as the six characters in which it is written. *wide* is
-    the number of wide characters, *escapes* the number of ``\\uXXXX`` escapes, and *narrow* the number of all other
-    characters.
+    An honest estimate may count an escape as one character, or as the six characters in which it is written.
+    *wide_count* is the number of wide characters, *escape_count* the number of ``\\uXXXX`` escapes, and *other_count*
+    the number of all other characters.
     """
-    low = LOW * (wide + escapes + narrow) / 4 - SLACK
-    high = HIGH * narrow / 4 + WIDE_TOKENS * (wide + escapes) + SLACK
+    low = MIN_FACTOR * (wide_count + escape_count + other_count) / 4 - SLACK_TOKENS
+    high = MAX_FACTOR * other_count / 4 + WIDE_TOKENS * (wide_count + escape_count) + SLACK_TOKENS
     return max(0, int(low)), int(high) + 1
 
 
-def exceeds(tokens: float, threshold: float) -> bool:
+def exceeds_threshold(tokens: float, threshold: float) -> bool:
     """True if a result of *tokens* tokens is offloaded. A result with exactly *threshold* tokens is not offloaded."""
     return tokens > threshold
 
@@ -67,12 +67,12 @@ def script_aware_estimate(text: str) -> int:
     1.2 wide characters count as a token, and so do four other characters. For ASCII the estimate equals
     `characters_estimate`; for other texts it is never less.
     """
-    return estimate_of(len(text), 0 if text.isascii() else wide_characters(text))
+    return tokens_of_counts(len(text), 0 if text.isascii() else wide_characters(text))
 
 
 def wide_characters(text: str) -> int:
     """Number of Chinese, Japanese, Korean and emoji characters in a text."""
-    return wide_in_utf8(text.encode("utf-8", "surrogatepass"))
+    return wide_characters_in_utf8(text.encode("utf-8", "surrogatepass"))
 
 
 def characters_in_utf8(text: bytes) -> tuple[int, int]:
@@ -85,12 +85,14 @@ def characters_in_utf8(text: bytes) -> tuple[int, int]:
     return len(text) - len(non_ascii) + len(non_ascii_text), sum(map(len, _WIDE.findall(non_ascii_text)))
 
 
-def wide_in_utf8(text: bytes) -> int:
+def wide_characters_in_utf8(text: bytes) -> int:
     """`wide_characters` of a text in UTF-8."""
     return characters_in_utf8(text)[1]
 
 
-def estimate_of(characters: int, wide: int) -> int:
-    """The `script_aware_estimate` of a text that has this number of characters, of which *wide* are wide."""
-    twelfths = (characters - wide) * 3 + wide * 10  # 1/4 and 1/1.2 of a token, in integers so that rounding up is exact
+def tokens_of_counts(characters: int, wide_count: int) -> int:
+    """The `script_aware_estimate` of a text that has this number of characters, of which *wide_count* are wide."""
+    twelfths = (
+        characters - wide_count
+    ) * 3 + wide_count * 10  # 1/4 and 1/1.2 of a token, in integers so that rounding up is exact
     return -(-twelfths // 12)

@@ -60,7 +60,7 @@ TOGETHER = {
         "project/test_write_a_check",
         "proxy/payload/test_forms",
         "proxy/payload/test_recipes",
-        "proxy/payload/test_shape",
+        "proxy/payload/test_records",
         "proxy/test_real_servers",
         "tools/mutation/test_mutation",
     )

@@ -17,30 +17,32 @@ from lro_conformance.cli.help_examples import with_examples
 from lro_conformance.cli.options import ServerCommand
 from lro_conformance.errors import EXIT_INTERRUPTED, EXIT_NO_VERDICT, UsageError
 from lro_conformance.report.atomic import write_text
-from lro_conformance.report.outputs import Form, Outputs, form_options
+from lro_conformance.report.outputs import Outputs, ReportFormat, format_options
 from lro_conformance.report.sanitize import one_line
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 AGENTS = ("oracle", "typical", "constant", "random")
 _PACKAGE = "lro_bench"
 PAPER_FORMS = (
-    Form(
+    ReportFormat(
         "json",
         "All figures as JSON. Here and below, - is standard output.",
         (("", "paper_views:to_json"),),
         package=_PACKAGE,
     ),
-    Form("markdown", "All figures as Markdown.", (("", "paper_views:to_markdown"),), package=_PACKAGE),
+    ReportFormat("markdown", "All figures as Markdown.", (("", "paper_views:to_markdown"),), package=_PACKAGE),
 )
 WEIGHT_FORMS = (
-    Form(
+    ReportFormat(
         "json",
         "The report as JSON (lro-weights/1). Here and below, - is standard output.",
         (("", "weigh.report:to_json"),),
         package=_PACKAGE,
     ),
-    Form("markdown", "The report as Markdown.", (("", "weigh.report:to_markdown"),), package=_PACKAGE),
-    Form("html", "The report as one HTML page, no network access.", (("", "weigh.report:to_html"),), package=_PACKAGE),
+    ReportFormat("markdown", "The report as Markdown.", (("", "weigh.report:to_markdown"),), package=_PACKAGE),
+    ReportFormat(
+        "html", "The report as one HTML page, no network access.", (("", "weigh.report:to_html"),), package=_PACKAGE
+    ),
 )
 
 
@@ -192,7 +194,7 @@ def report(folders: tuple[Path, ...], output: Path | None) -> int:
 @click.option(
     "--timing", is_flag=True, help="Also measure writing a file, and the start of jq and grep, on this machine."
 )
-@form_options(PAPER_FORMS)
+@format_options(PAPER_FORMS)
 def paper(verbose: bool, timing: bool, outputs: Outputs) -> int:
     """Recompute the paper's figures: each published number beside ours.
 
@@ -244,7 +246,7 @@ def corpora(verify: bool) -> int:
 @click.option(
     "--against", type=click.Path(path_type=Path, dir_okay=False), metavar="REPORT", help="Earlier --json report."
 )
-@form_options(WEIGHT_FORMS)
+@format_options(WEIGHT_FORMS)
 @click.option("--register", type=_FOLDER, metavar="DIR", help="Weigh the published servers of the register, into DIR.")
 @click.option("--only", multiple=True, metavar="NAME", help="With --register: this server only; repeatable.")
 @click.option("--cache", type=_FOLDER, metavar="DIR", help="With --register: where servers are installed.")

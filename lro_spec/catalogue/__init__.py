@@ -31,12 +31,12 @@ __all__ = [
     "Chapter",
     "Keyword",
     "Requirement",
-    "by_edition",
     "catalogue",
     "chapters",
     "edition_chapters",
     "first_wording",
     "requirement",
+    "wordings_by_edition",
 ]  # fmt: skip
 
 
@@ -98,7 +98,7 @@ def first_wording(id: str) -> Requirement:
 
 
 @cache
-def by_edition(id: str) -> dict[str, Requirement]:
+def wordings_by_edition(id: str) -> dict[str, Requirement]:
     """The wording of a requirement in each edition that has it, by edition. It is empty if no edition has it.
 
     If the id is in a chapter's own file, only that chapter and the sets are parsed, so that `lro explain` answers at

@@ -45,7 +45,7 @@ def parse(text: str | bytes, *, allow_deep: bool = False) -> Any:
         pass
     else:
         try:
-            if is_whole(value, data):
+            if is_lossless(value, data):
                 return value
         except InexactError:
             if not allow_deep:
@@ -86,7 +86,7 @@ def members(value: object) -> Any:
     return orjson.loads(orjson.dumps(value))
 
 
-def is_whole(value: Any, data: bytes) -> bool:
+def is_lossless(value: Any, data: bytes) -> bool:
     """True if orjson lost nothing but spaces when it read *value* from *data*. Raises `InexactError` if the value is
     nested too deeply to be written again.
 

@@ -88,7 +88,7 @@ def plain_value(data: bytes) -> Any:
     return value if _same_keys(data, quotes) else None
 
 
-def lenient(text: str) -> Any:
+def read_leniently(text: str) -> Any:
     """The value of a text as `json.loads` reads it, with the same exceptions.
 
     orjson is tried first, because it takes a third of the time.
@@ -151,7 +151,7 @@ def parsed(line: PhysicalLine) -> Parsed:
         reading = strict.read(text)
     except StrictJsonError as problem:
         if problem.kind is Kind.TOO_DEEP:
-            limit, message = f"at most {strict.DEEPEST} levels", "the line is nested too deeply to be read"
+            limit, message = f"at most {strict.MAX_LEVELS} levels", "the line is nested too deeply to be read"
             finding = _finding(line, problem.kind, problem.column, message, limit, "more")
             return Parsed(readable=False, findings=(finding,))
         return Parsed(readable=False, findings=(_malformed(line, text, problem),), well_formed=False)

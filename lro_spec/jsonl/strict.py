@@ -27,7 +27,7 @@ from lro_spec.findings import Kind
 Json: TypeAlias = Any
 """Any JSON value; Python has no type for it that would help a reader."""
 
-DEEPEST = 500
+MAX_LEVELS = 500
 """Largest number of levels of nested arrays and objects that is accepted."""
 
 _ORJSON_LEVELS = 254
@@ -138,7 +138,7 @@ def is_cut_off(text: str, index: int) -> bool:
     return index >= len(text.rstrip()) or (text[index] == '"' and _TOKEN.match(text, index) is None)
 
 
-def too_deep(value: Json, max_levels: int = DEEPEST) -> bool:
+def too_deep(value: Json, max_levels: int = MAX_LEVELS) -> bool:
     """True if a value is nested deeper than *max_levels* levels. Lenient readers accept such values, but recursive code
     fails on them.
 
@@ -310,7 +310,7 @@ def _decode(decoder: json.JSONDecoder, text: str) -> Json:
     except json.JSONDecodeError as problem:
         raise StrictJsonError(problem.msg, text, problem.pos) from None
     except RecursionError:
-        raise StrictJsonError(f"it is nested deeper than {DEEPEST} levels", text, 0, Kind.TOO_DEEP) from None
+        raise StrictJsonError(f"it is nested deeper than {MAX_LEVELS} levels", text, 0, Kind.TOO_DEEP) from None
 
 
 def _tokens(text: str) -> Iterator[tuple[str, int]]:
@@ -318,14 +318,14 @@ def _tokens(text: str) -> Iterator[tuple[str, int]]:
 
 
 def _first_too_deep(text: str) -> StrictJsonError | None:
-    if text.count("[") + text.count("{") <= DEEPEST:
+    if text.count("[") + text.count("{") <= MAX_LEVELS:
         return None
     depth = 0
     for piece, offset in _tokens(text):
         if piece in "[{":
             depth += 1
-            if depth > DEEPEST:
-                return StrictJsonError(f"it is nested deeper than {DEEPEST} levels", text, offset, Kind.TOO_DEEP)
+            if depth > MAX_LEVELS:
+                return StrictJsonError(f"it is nested deeper than {MAX_LEVELS} levels", text, offset, Kind.TOO_DEEP)
         elif piece in "]}":
             depth -= 1
     return None

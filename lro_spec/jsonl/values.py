@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from lro_spec.display import pointer, show
 from lro_spec.findings import Finding, Kind
-from lro_spec.jsonl.strict import DEEPEST, StrictJsonError, loads
+from lro_spec.jsonl.strict import MAX_LEVELS, StrictJsonError, loads
 
 Path = tuple[str | int, ...]
 
@@ -43,13 +43,13 @@ def not_json(value: object) -> Iterator[tuple[Path, Finding]]:
         if not is_entered:
             open_containers.discard(id(part))
         elif isinstance(part, dict | list | tuple):
-            if id(cast("object", part)) in open_containers or len(path) >= DEEPEST:
+            if id(cast("object", part)) in open_containers or len(path) >= MAX_LEVELS:
                 message = (
                     "a value contains itself"
                     if id(cast("object", part)) in open_containers
                     else "a value is nested too deeply"
                 )
-                yield path, _error(path, Kind.TOO_DEEP, message, f"at most {DEEPEST} levels", "more of them")
+                yield path, _error(path, Kind.TOO_DEEP, message, f"at most {MAX_LEVELS} levels", "more of them")
                 continue
             open_containers.add(id(cast("object", part)))
             pending.append((path, cast("object", part), False))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from lro_spec.display import counted
-from lro_spec.jsonl.parse import lenient
+from lro_spec.jsonl.parse import read_leniently
 from lro_spec.recipes.expected import Expected, Table
 from lro_spec.recipes.lexer import literals, with_literal
 from lro_spec.recipes.numbers import unify_near
@@ -224,7 +224,7 @@ def _readings(output: JqRun, values: list[Any] | None, expected: Expected) -> It
 def _stream(text: str) -> list[Any] | None:
     """Return the JSON values of an output, or None if the output is not JSON."""
     with suppress(ValueError, RecursionError):  # usually each value is on a line of its own
-        return [lenient(line) for line in text.split("\n") if line.strip(" \t\r")]
+        return [read_leniently(line) for line in text.split("\n") if line.strip(" \t\r")]
     values: list[Any] = []
     decoder = json.JSONDecoder()
     index = _skip_space(text, 0)

@@ -44,7 +44,7 @@ class SchemaError:
         if self.keyword == "required":
             return f"a field {self.path[-1]!r}"
         if self.keyword in _CLOSING_KEYWORDS:
-            return f"one of {', '.join(self.known)}"
+            return f"one of {', '.join(self.allowed)}"
         return _expectation(self.keyword, self.schema, self.value)
 
     @property
@@ -59,7 +59,7 @@ class SchemaError:
         )
 
     @property
-    def known(self) -> tuple[Any, ...]:
+    def allowed(self) -> tuple[Any, ...]:
         """The possible fields or values, if the schema lists them."""
         if self.keyword in _CLOSING_KEYWORDS:
             return tuple(sorted(self.schema.get("properties", {})))

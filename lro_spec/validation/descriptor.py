@@ -38,14 +38,14 @@ _Path = tuple[str | int, ...]
 
 
 def validate_descriptor(
-    value: object, *, edition: str = "lro-6400", real: Callable[[str], str] = real_path
+    value: object, *, edition: str = "lro-6400", resolve_links: Callable[[str], str] = real_path
 ) -> Iterator[Finding]:
     """Findings about a descriptor, without opening its file. Raises `ValueError` for an unknown edition.
 
-    *real* resolves symbolic links in a path, because recipes may name the file by a different path.
+    *resolve_links* resolves symbolic links in a path, because recipes may name the file by a different path.
     """
     facts = edition_named(edition)
-    findings = _findings(value, facts, real)
+    findings = _findings(value, facts, resolve_links)
     if facts.name != DEFAULT_EDITION:
         from lro_spec.validation.editions import for_edition
 
@@ -53,7 +53,7 @@ def validate_descriptor(
     yield from findings
 
 
-def _findings(value: object, edition: Edition, real: Callable[[str], str]) -> Iterator[Finding]:
+def _findings(value: object, edition: Edition, resolve_links: Callable[[str], str]) -> Iterator[Finding]:
     wrong_paths: set[_Path] = set()
     for error in violations(value, "descriptor"):
         rule = _rule(error)
@@ -71,7 +71,7 @@ def _findings(value: object, edition: Edition, real: Callable[[str], str]) -> It
             wrong_paths.add(path)
         yield finding
     # A part is examined only if its shape is right, so that one error causes only one finding.
-    commands = partial(_commands, wrong=wrong_paths, real=real)
+    commands = partial(_commands, wrong=wrong_paths, resolve_links=resolve_links)
     summary, recipes = partial(_summary, wrong=wrong_paths), partial(_recipes, wrong=wrong_paths)
     for parts, findings_about in (
         (("summary",), summary),
@@ -283,7 +283,7 @@ def _recipes(descriptor: dict[str, Any], edition: Edition, *, wrong: set[_Path])
 
 
 def _commands(
-    descriptor: dict[str, Any], edition: Edition, *, wrong: set[_Path], real: Callable[[str], str]
+    descriptor: dict[str, Any], edition: Edition, *, wrong: set[_Path], resolve_links: Callable[[str], str]
 ) -> Iterator[Finding]:
     """Findings about the commands of recipes that have the right shape.
 
@@ -297,7 +297,7 @@ def _commands(
         return (
             not is_named
             or other == path
-            or (os.path.isabs(other) and os.path.isabs(path) and real(other) == real(path))
+            or (os.path.isabs(other) and os.path.isabs(path) and resolve_links(other) == resolve_links(path))
         )
 
     spare = len(descriptor["jq_recipes"]) - edition.recipe_count

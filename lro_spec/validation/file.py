@@ -20,7 +20,7 @@ from lro_spec.jsonl.parse import RULE
 from lro_spec.validation.filename import name_against_header, name_problem
 from lro_spec.validation.header import resembles_header
 from lro_spec.validation.line import judge_part, repeated_record, with_place
-from lro_spec.validation.record import CORE, MAY_BE_EMPTY, resembles_memory
+from lro_spec.validation.record import CORE_FIELDS, POSSIBLY_EMPTY_FIELDS, resembles_memory
 from lro_spec.validation.state import FileState
 
 
@@ -140,14 +140,14 @@ def _count(state: FileState) -> Iterator[Finding]:
 def _without_core(record: dict[str, Any], state: FileState) -> Finding:
     """Finding about a file in which some fields of full detail are in no record; *record* is the first record.
 
-    The finding is a warning if the file has one record and lacks only fields of `MAY_BE_EMPTY`. The server may leave
-    out empty texts, and only the inline result of the call can show whether they are empty (I-04).
+    The finding is a warning if the file has one record and lacks only fields of `POSSIBLY_EMPTY_FIELDS`. The server may
+    leave out empty texts, and only the inline result of the call can show whether they are empty (I-04).
     """
-    missing = [field for field in CORE if field in state.missing]
-    may_be_empty = state.records == 1 and MAY_BE_EMPTY.issuperset(missing)
+    missing = [field for field in CORE_FIELDS if field in state.missing]
+    may_be_empty = state.records == 1 and POSSIBLY_EMPTY_FIELDS.issuperset(missing)
     subject = "the only record" if state.records == 1 else f"the record, like all {state.records} in the file,"
     message = f"{subject} lacks {', '.join(missing)}"
-    expected = f"{', '.join(CORE)} at full detail, each in some record"
+    expected = f"{', '.join(CORE_FIELDS)} at full detail, each in some record"
     hint = "write complete memories and keep fields that are empty, or set the header's detail to the requested level"
     observed = f"the fields {show(list(record))}"
     if may_be_empty:

@@ -12,13 +12,13 @@ from lro_spec.display import show
 from lro_spec.editions import Edition
 from lro_spec.jsonl.values import whole_number
 
-COUNT = re.compile(
+COUNT_PATTERN = re.compile(
     r"(?<![\d,._])([\d,._]*\d)\s+"
     r"(?:memor(?:y|ies)|records?|results|notes?|articles?|tickets?|entr(?:y|ies)|items?|documents?|facts?|hits?)\b"
 )
 """A number of records in guidance."""
 
-TOKENS = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+tokens\b")
+TOKENS_PATTERN = re.compile(r"(?<![\d,._])([\d,._]*\d)\s+tokens\b")
 """A number of tokens in guidance."""
 
 _EXAMINED_CHARACTERS = 8000
@@ -92,7 +92,7 @@ def wrong_number(guidance: str, counts: Sequence[object], tokens: Sequence[objec
     result are read; advice and sentences about a recipe are not.
     """
     facts = [s.text for s in sentences(guidance) if _ABOUT_RESULT.search(s.text) and not _ABOUT_RECIPE.search(s.text)]
-    for what, pattern, expected in (("count", COUNT, counts), ("tokens", TOKENS, tokens)):
+    for what, pattern, expected in (("count", COUNT_PATTERN, counts), ("tokens", TOKENS_PATTERN, tokens)):
         stated = next((claim for text in facts for claim in _stated_numbers(pattern, text)), ())
         expected_numbers = sorted({abs(m) for m in map(whole_number, expected) if m is not None})
         numbers = [int(re.sub(r"\D", "", n)[:_MAX_DIGITS]) for n in stated]

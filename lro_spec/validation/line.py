@@ -21,7 +21,7 @@ from lro_spec.jsonl.parse import BOM, RULE, Parsed, exact, parsed, plain_value, 
 from lro_spec.jsonl.strict import nearest_position
 from lro_spec.schema.fast import joint_list_validator, record_list_validator
 from lro_spec.validation.header import MARKER, header_problems, holds_memories, is_header, resembles_header
-from lro_spec.validation.record import CORE, level, record_errors, record_finding, record_rule
+from lro_spec.validation.record import CORE_FIELDS, level, record_errors, record_finding, record_rule
 from lro_spec.validation.state import FileState
 
 record_id = itemgetter("id")
@@ -179,7 +179,7 @@ def _first(line: PhysicalLine, read: Parsed, state: FileState) -> Iterator[Findi
         state.detail = detail if isinstance(detail, str) and not contradicted else None
         state.part = level(state.detail)
         state.memories = holds_memories(header)
-        state.missing = set(CORE if state.memories and state.part == "full" else ())
+        state.missing = set(CORE_FIELDS if state.memories and state.part == "full" else ())
         state.record_validator = record_list_validator(state.part) if state.memories else None
         if state.reader is not None and state.memories:
             state.joint_validator = joint_list_validator(state.part, state.reader.schema)

@@ -53,18 +53,18 @@ class Following:
         *,
         edition: str = "lro-6400",
         folder: str | os.PathLike[str] | None = None,
-        watched: Callable[[str, Readable], Readable] | None = None,
+        wrap_stream: Callable[[str, Readable], Readable] | None = None,
         content: bytes | None = None,
         recipes: bool = True,
         request: Request | None = None,
-        real: Callable[[str], str] = real_path,
+        resolve_links: Callable[[str], str] = real_path,
     ) -> None:
         """*content* is the content of the file if it was read before. In this case no file is opened.
 
-        *watched* is called with the path and the stream of the file, and returns the stream to read. If *recipes* is
-        false, no recipe is run. *request* is the request of the call, if it is known. If descriptor and file differ,
-        the request shows which of them is wrong. *real* resolves symbolic links in a path. *folder* is explained in
-        `follow`.
+        *wrap_stream* is called with the path and the stream of the file, and returns the stream to read. If *recipes*
+        is false, no recipe is run. *request* is the request of the call, if it is known. If descriptor and file differ,
+        the request shows which of them is wrong. *resolve_links* resolves symbolic links in a path. *folder* is
+        explained in `follow`.
         """
         self.lines = 0
         """Number of lines of the file that were validated."""
@@ -72,7 +72,7 @@ class Following:
         """The file's path. None until the file is opened or its given content is read."""
         self.header: dict[str, Any] | None = None
         """The file's header, if there is one."""
-        self.read = False
+        self.was_read = False
         """True if the file was read, to its end or to a place where compressed data are damaged."""
         self.doubtful = False
         """True if the number of records is unknown, because a line may not be a record or the end could not be read."""
@@ -82,11 +82,11 @@ class Following:
         self._descriptor = descriptor
         self._edition = edition_named(edition)
         self._folder = folder
-        self._watched = watched
+        self._wrap_stream = wrap_stream
         self._content = content
         self._runs_recipes = recipes
         self._request = request
-        self._real = real
+        self._resolve_links = resolve_links
 
     def findings(self) -> Iterator[Finding]:
         """Findings about the descriptor, the file (with its path), and contradictions between the two."""
@@ -100,7 +100,9 @@ class Following:
         wrong_parts: set[str] = set()
         # Only the header shows whether these findings apply, for example whether the name or the summary is wrong.
         undecided: list[Finding] = []
-        for finding in validate_descriptor(self._descriptor, edition=self._edition.name, real=self._real):
+        for finding in validate_descriptor(
+            self._descriptor, edition=self._edition.name, resolve_links=self._resolve_links
+        ):
             if finding.severity == "error" and finding.rule not in _TONE_RULES:
                 wrong_parts.add(finding.pointer.removeprefix("/"))
             if finding.kind is Kind.NAME_AGAINST_SUMMARY or (finding.rule, finding.pointer) in _ONLY_FOR_MEMORIES:
@@ -194,7 +196,7 @@ class Following:
                     _path_and_reason(path, problem),
                 )
                 return
-            self.lines, self.header, self.read, self.doubtful = state.lines, state.header, True, state.doubtful
+            self.lines, self.header, self.was_read, self.doubtful = state.lines, state.header, True, state.doubtful
             for finding in reader.end():
                 yield revise(finding, path=path)
             if state.header is None or state.header_line is None:
@@ -227,7 +229,7 @@ class Following:
             return
         with open_regular(path) as plain:
             seen = cast("Readable", plain)
-            stream = unpacked(self._watched(path, seen) if self._watched is not None else seen)
+            stream = unpacked(self._wrap_stream(path, seen) if self._wrap_stream is not None else seen)
             self.path = path
             if (start := stream.peek(_INSPECTED_BYTES)) and not looks_offloaded(start):  # the file may be private
                 expected, hint = "an LRO header or a memory in the first 20 lines", "its content is not shown"

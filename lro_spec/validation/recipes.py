@@ -134,14 +134,14 @@ class RecipeJudge:
         self,
         *,
         fallback: bool = False,
-        compares: bool = False,
+        compare_with_installed_jq: bool = False,
         every_word: bool = False,
     ) -> None:
-        """With *fallback*, the installed jq runs programs that libjq cannot run. With *compares*, every command that is
-        not wrong in libjq is also run once by the installed jq. With *every_word*, commands are tried with every search
-        word on every file.
+        """With *fallback*, the installed jq runs programs that libjq cannot run. With *compare_with_installed_jq*,
+        every command that is not wrong in libjq is also run once by the installed jq. With *every_word*, commands are
+        tried with every search word on every file.
         """
-        self.compares = compares
+        self.compare_with_installed_jq = compare_with_installed_jq
         self.every_word = every_word
         self.runner = BoundedRunner(fallback=fallback, memory=_MEMORY_BYTES)
         self.ended_commands: set[str] = set()
@@ -537,7 +537,7 @@ class _Trial:
         """Return the finding if the output of the installed jq is wrong. Returns None if the output is right, or if
         there is nothing to compare, for example because the installed jq is too old to compile the program."""
         pair = (recipe.effect, _key_of(pipeline))
-        if not self._judge.compares or pair in self._judge.compared_pairs:
+        if not self._judge.compare_with_installed_jq or pair in self._judge.compared_pairs:
             return None
         installed = self._judge.runner.installed
         if installed is None:

@@ -12,13 +12,13 @@ READABLE, TYPED, WITHOUT_CONTENT = "LRO-FILE-01", "LRO-FILE-11", "LRO-DET-01"
 """Requirements of a record. `READABLE`: it is an object. `TYPED`: it has an id, and its fields have the right types.
 `WITHOUT_CONTENT`: at the detail level ``light``, it has no content."""
 
-CORE = ("memory_type", "namespace", "title", "content", "created")
+CORE_FIELDS = ("memory_type", "namespace", "title", "content", "created")
 """Fields of full detail, each of which must appear in some record of a file (I-04)."""
 
-MAY_BE_EMPTY = frozenset(("namespace", "title", "content"))
-"""Fields of `CORE` that some servers leave out of a record if they are empty."""
+POSSIBLY_EMPTY_FIELDS = frozenset(("namespace", "title", "content"))
+"""Fields of `CORE_FIELDS` that some servers leave out of a record if they are empty."""
 
-_MEMORY_FIELDS = {*CORE, "provenance"}
+_MEMORY_FIELDS = {*CORE_FIELDS, "provenance"}
 """Fields by which an object is recognised as a memory."""
 
 _LEVELS = ("light", "medium", "full")

@@ -14,7 +14,7 @@ from lro_spec.editions import Edition
 from lro_spec.findings import Finding, Kind
 from lro_spec.jsonl.lines import Block
 from lro_spec.jsonl.values import whole_number
-from lro_spec.tokens import honest_estimates
+from lro_spec.tokens import estimate_limits
 from lro_spec.validation.header import request_contradictions
 from lro_spec.validation.request import Request
 from lro_spec.validation.state import RecordCount
@@ -152,8 +152,8 @@ def estimate_of_header(header: Mapping[str, Any], facts: Facts) -> Iterator[Find
     if stated is None:
         return
     narrow = max(0, facts.characters - facts.wide_characters - 6 * facts.escapes)
-    low, _ = honest_estimates(0, 0, facts.characters - 5 * facts.escapes)
-    _, high = honest_estimates(facts.wide_characters, facts.escapes, narrow)
+    low, _ = estimate_limits(0, 0, facts.characters - 5 * facts.escapes)
+    _, high = estimate_limits(facts.wide_characters, facts.escapes, narrow)
     if not low <= stated <= high:
         yield Finding(
             "LRO-THR-02",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lro_proxy import run_folder
 from lro_proxy.config import Server, address, header, read_servers
 from lro_proxy.gain import ledger
-from lro_proxy.payload.descriptor_form import SIZES, Form
+from lro_proxy.payload.descriptor_form import MAX_TOKENS_BY_FORM, Form
 from lro_proxy.tools.families import add_flag, selected_families
 from lro_reference.settings import ENVIRONMENT_PREFIX, Settings, SettingsError, add_flags, resolve
 from lro_spec.tokens import characters_estimate, script_aware_estimate
@@ -204,7 +204,7 @@ def _parser() -> Any:
     )
     parser.add_argument(
         "--descriptor",
-        choices=list(SIZES),
+        choices=list(MAX_TOKENS_BY_FORM),
         default="full",
         help="how much a descriptor says, in tokens: full (default; about 600), compact (250) or pointer (60)",
     )

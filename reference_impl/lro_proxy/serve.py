@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lro_proxy.tools.families import add_flag, selected_families
-from lro_reference.__main__ import refuse, serve
+from lro_reference.__main__ import refuse_to_start, serve
 from lro_reference.settings import SettingsError, build_parser, options
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         server_options, families = options(flags, os.environ), selected_families(flags, os.environ)
     except SettingsError as problem:
-        return refuse(str(problem))
+        return refuse_to_start(str(problem))
 
     def open_tools() -> FileTools:
         from lro_proxy.tools.toolbox import Toolbox  # keeps the start without tools fast

@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         options = load(sys.argv[1:] if argv is None else argv, os.environ)
     except SettingsError as problem:
-        return refuse(str(problem))
+        return refuse_to_start(str(problem))
     return serve(options)
 
 
@@ -35,7 +35,7 @@ def serve(options: Options, open_tools: Callable[[], FileTools] | None = None) -
     try:
         store = Store.open(options.data, demo_memories() if options.demo else ())
     except (OSError, sqlite3.Error) as problem:
-        return refuse(f"cannot use the data folder {options.data}: {problem}")
+        return refuse_to_start(f"cannot use the data folder {options.data}: {problem}")
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # until the server listens, Ctrl-C ends it without a traceback
     # Importing the SDK takes most of the start-up time. A tenth of that is garbage collection, which finds nothing.
     gc.disable()
@@ -49,7 +49,7 @@ def serve(options: Options, open_tools: Callable[[], FileTools] | None = None) -
     return 0
 
 
-def refuse(reason: str) -> int:
+def refuse_to_start(reason: str) -> int:
     """Write the reason why the server does not start to stderr, as one line; returns the exit code."""
     sys.stderr.write(f"lro serve: {' '.join(reason.split())}\n")
     return 2

@@ -19,7 +19,7 @@ from lro_reference.settings import Settings
 from lro_reference.writer import encode, write
 from lro_spec.filenames import file_name, ulid_at
 from lro_spec.messages import OffloadHeader, OffloadResponse, OffloadSummary
-from lro_spec.tokens import characters_in_utf8, estimate_of, script_aware_estimate
+from lro_spec.tokens import characters_in_utf8, script_aware_estimate, tokens_of_counts
 
 __all__ = ["Inline", "Offloaded", "Outcome", "ResultSet", "Truncated", "intercept"]
 
@@ -60,7 +60,7 @@ def _estimate_blocks(blocks: Iterable[bytes], estimate: Estimate) -> int:
         of_block, wide_of_block = characters_in_utf8(block)
         characters += of_block + 1
         wide += wide_of_block
-    return estimate_of(characters, wide)
+    return tokens_of_counts(characters, wide)
 
 
 def _offload(

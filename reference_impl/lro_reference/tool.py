@@ -35,7 +35,7 @@ class Answer:
     """The ``_meta`` for a proxy that offloads for this server."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "texts", tuple(map(writable, self.texts)))
+        object.__setattr__(self, "texts", tuple(map(escape_unpaired_surrogates, self.texts)))
 
 
 Ask = Callable[[str], str]
@@ -77,7 +77,7 @@ class FileTools(Protocol):
         ...
 
 
-def writable(text: str) -> str:
+def escape_unpaired_surrogates(text: str) -> str:
     """The text with its unpaired surrogates, which cannot be encoded, replaced by their JSON escapes."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 

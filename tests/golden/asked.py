@@ -56,4 +56,4 @@ def lines_of(*lines: str | bytes, header: Mapping[str, Any] | None = None) -> by
 
 def filed(path: str, data: bytes = b"", **more: Any) -> FileSeen:
     """A file that was read."""
-    return FileSeen(path, data=data, real=path, **more)
+    return FileSeen(path, data=data, real_path=path, **more)

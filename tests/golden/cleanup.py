@@ -11,10 +11,10 @@ from typing import Any
 
 from lro_conformance.judging.subjects import reproducer_of
 from lro_conformance.trials.cleanup import (
+    FALLBACK_TTL_S,
     HOUR,
     LONG_TTL,
-    NEAR_S,
-    TTL,
+    NEAR_TTL_S,
     Cleaning,
     Cleanup,
     Crowd,
@@ -22,7 +22,7 @@ from lro_conformance.trials.cleanup import (
     Planted,
     Sessions,
 )
-from lro_conformance.trials.decoys import OLD_S
+from lro_conformance.trials.decoys import OLD_AGE_S
 from lro_conformance.trials.defaults import MARGIN_S, Defaults
 from lro_conformance.trials.expiry import Expiry
 from lro_conformance.trials.exploration import Explored, Sweep, Sweeps
@@ -75,13 +75,13 @@ def name(operation: str, number: int) -> Path:
 def planted(ttl_s: int, ages: tuple[int, ...], near: tuple[int, ...] = ()) -> list[Planted]:
     """Files of these ages and old ones of all operations, deleted as their ages say."""
     some = [Planted(name("recall", age), age, age > ttl_s, age in near) for age in (*ages, *near)]
-    return [*some, *(Planted(name(n, OLD_S), OLD_S, gone=True) for n in ("recall", "inject", "search"))]
+    return [*some, *(Planted(name(n, OLD_AGE_S), OLD_AGE_S, gone=True) for n in ("recall", "inject", "search"))]
 
 
 def cleaning(ttl_s: int | None, files: list[Planted], gone: Mapping[Any, bool], change: Change) -> Cleaned:
     """A cleanup that took other files than it ought to: by age, or by operation where that is old."""
     taken = [
-        replace(p, gone=gone.get(p.age_s, gone.get(p.operation if p.age_s == OLD_S else "", p.gone))) for p in files
+        replace(p, gone=gone.get(p.age_s, gone.get(p.operation if p.age_s == OLD_AGE_S else "", p.gone))) for p in files
     ]
     decoys = (Decoy(OUT / "notes.txt", "name", gone=False), Decoy(OUT / "a/keep.txt", "folder", gone=False))
     decoys += Decoy(OUT / "b/x.jsonl", "subfolder", gone=False), Decoy(Path("/elsewhere/x"), "symlink", gone=False)
@@ -89,7 +89,7 @@ def cleaning(ttl_s: int | None, files: list[Planted], gone: Mapping[Any, bool], 
         "decoys": decoys, "own": tuple((path, False) for path in MINE),
         "events": tuple(EVENT.format(p.path.name) for p in taken if p.gone), "events_observable": True,
         "call": CALLS[0], "trigger": 7,
-        "read": Planted(name("recall", 1), OLD_S, gone=True),
+        "read": Planted(name("recall", 1), OLD_AGE_S, gone=True),
     }  # fmt: skip
     return Cleaned(ttl_s, tuple(taken), **{**known, **change})
 
@@ -117,7 +117,7 @@ def have(
 ) -> Evidence:
     """The evidence of a sound server; *taken* under a TTL that was set and *late* under the default are not by age."""
     order = -1 if turned else 1
-    long_ages = planted(LONG_TTL, (LONG_TTL // 2, 2 * LONG_TTL), (LONG_TTL - NEAR_S, LONG_TTL + NEAR_S))
+    long_ages = planted(LONG_TTL, (LONG_TTL // 2, 2 * LONG_TTL), (LONG_TTL - NEAR_TTL_S, LONG_TTL + NEAR_TTL_S))
     set_ttl = cleaning(LONG_TTL, long_ages[::order], taken or {}, long or {})
     ages = planted(HOUR, (HOUR - MARGIN_S, HOUR + MARGIN_S))
     usually = cleaning(None, ages[::order], late or {}, default or {})
@@ -137,20 +137,20 @@ def have(
         "survey": replace(usual()["survey"], event_lines=told, **(survey or {})),
         "explored": Explored(),
         "folders": Made(swept=swept),
-        "sweeps": Sweeps(TTL),
+        "sweeps": Sweeps(FALLBACK_TTL_S),
     }
 
 
 DAY, FOUR = LONG_TTL // 2, 2 * LONG_TTL
-EARLY, LATE = LONG_TTL - NEAR_S, LONG_TTL + NEAR_S
+EARLY, LATE = LONG_TTL - NEAR_TTL_S, LONG_TTL + NEAR_TTL_S
 BEFORE, AFTER = HOUR - MARGIN_S, HOUR + MARGIN_S
 ALL = {DAY: True, EARLY: True}
-NONE = dict.fromkeys((FOUR, LATE, OLD_S), False)
-KEPT = dict.fromkeys((AFTER, OLD_S), False)
+NONE = dict.fromkeys((FOUR, LATE, OLD_AGE_S), False)
+KEPT = dict.fromkeys((AFTER, OLD_AGE_S), False)
 LEFT: Change = {"left": MINE, "fresh_stays": None}
 STOPPED: Change = {"stopped_by": ("atlatl-0.jsonl", "a folder")}
 FRESH: Change = {"own": ((MINE[0], True), (MINE[1], False))}
-UNREAD = {"read": Planted(name("recall", 1), OLD_S, gone=False)}
+UNREAD = {"read": Planted(name("recall", 1), OLD_AGE_S, gone=False)}
 FALSE = ("x: OffloadFileExpired a", "x: OffloadFileExpired b")
 SHARED = replace(CALLS[0], start=Made(settings={}, env={}, argv=("serve",), output_dir=None, lines={}, folder=""))
 SPARED = {"inject": False}
@@ -201,11 +201,11 @@ CHANGES: dict[str, Change] = {
     "those of recall are spared, the other way round": {**RECALL, "turned": True},
     "own files stay, and no TTL was set elsewhere": {"without": ("set_ttl",), "short": LEFT},
     "some are left of an operation whose old ones go": {"short": {"left": INJECT}},
-    "none of any operation goes": {"taken": {OLD_S: False}, "late": {OLD_S: False}, "short": {"left": INJECT}},
+    "none of any operation goes": {"taken": {OLD_AGE_S: False}, "late": {OLD_AGE_S: False}, "short": {"left": INJECT}},
     "names that tell no time stop it": {"short": STOPPED, "taken": NONE},
-    "names that tell no time stop it in part": {"short": STOPPED, "taken": {OLD_S: False}, "late": {AFTER: False}},
+    "names that tell no time stop it in part": {"short": STOPPED, "taken": {OLD_AGE_S: False}, "late": {AFTER: False}},
     "names that tell no time stop it in part, the other way round": {
-        "short": STOPPED, "taken": {OLD_S: False}, "late": {AFTER: False}, "turned": True,
+        "short": STOPPED, "taken": {OLD_AGE_S: False}, "late": {AFTER: False}, "turned": True,
     },
     "names that tell no time stop it at one age, the other way round": {
         "short": STOPPED, "taken": {LATE: False, EARLY: True}, "late": {AFTER: False, "inject": False}, "turned": True,
@@ -223,7 +223,7 @@ CHANGES: dict[str, Change] = {
     "too late by default, and both near the TTL, the other way round": {
         "late": {AFTER: False}, "taken": {EARLY: True, LATE: False}, "turned": True,
     },
-    "old ones stay by default, and late near the TTL": {"late": {OLD_S: False}, "taken": {LATE: False}},
+    "old ones stay by default, and late near the TTL": {"late": {OLD_AGE_S: False}, "taken": {LATE: False}},
     "too early by default": {"late": {BEFORE: True}},
     "late near the TTL": {"taken": {LATE: False}},
     "early near the TTL": {"taken": {EARLY: True}},
@@ -241,10 +241,10 @@ CHANGES: dict[str, Change] = {
     "a fresh one of such a process was not seen": {"short": {"fresh_stays": None}},
     "nothing goes where it was set": {"taken": NONE},
     "nothing goes by default": {"late": KEPT},
-    "old ones stay where it was set": {"taken": {OLD_S: False}},
+    "old ones stay where it was set": {"taken": {OLD_AGE_S: False}},
     "one that was read stays": {"long": UNREAD},
     "one that was read stays by default": {"default": UNREAD},
-    "one that was read stays, as all old ones do": {"long": UNREAD, "taken": {OLD_S: False}},
+    "one that was read stays, as all old ones do": {"long": UNREAD, "taken": {OLD_AGE_S: False}},
     "one that was read stays, as all of its operation do": {"long": UNREAD, "taken": {"recall": False}},
     "one that was read stays, and old ones of its operation": {
         "long": UNREAD, "taken": {"recall": False, FOUR: True, LATE: True},

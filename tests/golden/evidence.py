@@ -117,7 +117,7 @@ def made(
         folder="",
         **change.get("start", {}),
     )
-    written = FileSeen(path, data=data, mode=0o600, real=path, **change.get("file", {}))
+    written = FileSeen(path, data=data, mode=0o600, real_path=path, **change.get("file", {}))
     file = None if inline or result is None or change.get("no file") else written
     arguments = {"query": query, "limit": limit, "detail": detail}
     of: Any = Told

@@ -9,7 +9,7 @@ from typing import Any
 
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.checks.extensions.test_extraction import MAX_CHARACTERS
-from lro_conformance.trials.extensions.compaction import TEXT, Compaction, conversation
+from lro_conformance.trials.extensions.compaction import LARGE_TEXT, Compaction, conversation
 from lro_conformance.trials.extensions.extraction import MARK, NOWHERE, Extraction
 from lro_conformance.trials.extensions.families import ByNumber, Families, FileToolCall, Part
 from lro_conformance.trials.extensions.reading_tools import TOOLS
@@ -126,14 +126,14 @@ def made_shorter() -> Compaction:
     return Compaction(
         done=said("context_offload", "a conversation", "done"),
         messages=messages,
-        stored=filed(PLACE, TEXT.encode()),
-        reload=said("read_file", "the offloaded message", TEXT),
+        stored=filed(PLACE, LARGE_TEXT.encode()),
+        reload=said("read_file", "the offloaded message", LARGE_TEXT),
         foreign=(ask("read_file", "a file elsewhere"), ask("read_file", "a file of another process")),
         escaping=((ask("context_offload", "an id with .."), ""),),
         elsewhere=((ask("context_offload", "a folder elsewhere"), ""),),
         within=returned(conversation()),
         summarised=(ask("context_offload", "mode compress"), returned([*conversation()[:1], *conversation()[-1:]])),
-        lines=said("read_file", "the second and the third line", "\n".join(TEXT.split("\n")[1:3])),
+        lines=said("read_file", "the second and the third line", "\n".join(LARGE_TEXT.split("\n")[1:3])),
     )
 
 
@@ -185,7 +185,7 @@ def too_large(**change: Any) -> Change:
 
 
 EVERY = ("outside", "foreign", "gone", "reaching", "spliced", "flooding", "endless", "after")
-HALF = len(TEXT) // 2
+HALF = len(LARGE_TEXT) // 2
 CHANGES: dict[str, Change] = {
     "a tool reads nothing": put("read", 7, ask("grep", "the file of a descriptor")),
     "a tool reads something else": put("again", 7, said("grep", "the file of another descriptor", "m0")),
@@ -287,9 +287,9 @@ CHANGES: dict[str, Change] = {
         "lro_extract", "read_large_output", "search_large_output", "read", "slice", "get_in", "grep")},
     "nothing is stored": {"shorter": {"stored": None, "reload": None}},
     "what is stored cannot be read": {"shorter": {"stored": FileSeen(PLACE, "cannot be opened")}},
-    "what is stored is cut": {"shorter": {"stored": filed(PLACE, TEXT.encode()[:-1])}},
-    "what is stored has more around it": {"shorter": {"stored": filed(PLACE, b"role: tool\n" + TEXT.encode())}},
-    "what is read back is cut": {"shorter": {"reload": said("read_file", "x", TEXT[:-1])}},
+    "what is stored is cut": {"shorter": {"stored": filed(PLACE, LARGE_TEXT.encode()[:-1])}},
+    "what is stored has more around it": {"shorter": {"stored": filed(PLACE, b"role: tool\n" + LARGE_TEXT.encode())}},
+    "what is read back is cut": {"shorter": {"reload": said("read_file", "x", LARGE_TEXT[:-1])}},
     "what is read back is refused": {"shorter": {"reload": ask("read_file", "x")}},
     "nothing can be read back": {"shorter": {"reload": None}},
     "a message is gone": {"shorter": {"messages": conversation()[:-1]}},
@@ -301,12 +301,12 @@ CHANGES: dict[str, Change] = {
     "a new message has left": message(6, {**conversation()[6], "content": "see a file"}),
     "nothing has left": message(3, conversation()[3]),
     "the large message lost its id": message(3, {"role": "tool", "content": "see a file"}),
-    "the large message lost its id only": message(3, {"role": "tool", "content": TEXT}),
+    "the large message lost its id only": message(3, {"role": "tool", "content": LARGE_TEXT}),
     "the large message has no content": message(3, {k: v for k, v in conversation()[3].items() if k != "content"}),
     "the large message has a list": message(3, {**conversation()[3], "content": ["see a file"]}),
     **{f"the large message has {n:+} characters than half": content(HALF + n) for n in (-HALF // 3, -1, 0, 1)},
-    "the large message is no longer": content(len(TEXT) - 3),
-    "the large message is longer": content(2 * len(TEXT)),
+    "the large message is no longer": content(len(LARGE_TEXT) - 3),
+    "the large message is longer": content(2 * len(LARGE_TEXT)),
     "a file appears elsewhere": {"shorter": {"escaping": ((ask("context_offload", "an id with .."), "/x"),)}},
     "a file appears in a folder elsewhere": {
         "shorter": {"elsewhere": ((ask("context_offload", "a folder elsewhere"), "/x"),)},
@@ -323,8 +323,8 @@ CHANGES: dict[str, Change] = {
         {"role": "system", "content": "You help.\n<state_snapshot/>"}, conversation()[-1]]),)}},
     "a summary loses the latest": {"shorter": {"summarised": (returned(conversation()[:-1]),)}},
     "nothing is summarised": {"shorter": {"summarised": ()}},
-    "lines are counted from one": {"shorter": {"lines": said("read_file", "x", "\n".join(TEXT.split("\n")[:2]))}},
-    "lines have no limit": {"shorter": {"lines": said("read_file", "x", "\n".join(TEXT.split("\n")[1:]))}},
+    "lines are counted from one": {"shorter": {"lines": said("read_file", "x", "\n".join(LARGE_TEXT.split("\n")[:2]))}},
+    "lines have no limit": {"shorter": {"lines": said("read_file", "x", "\n".join(LARGE_TEXT.split("\n")[1:]))}},
     "lines are refused": {"shorter": {"lines": ask("read_file", "x")}},
     "no lines": {"shorter": {"lines": None}},
     "a secret can be read": {"shorter": {"foreign": (said("read_file", "a file elsewhere", MARK),)}},

@@ -13,7 +13,7 @@ from lro_conformance.capture.recipes import Command
 from lro_conformance.trials.extensions import payloads
 from lro_conformance.trials.extensions.payloads import Large, dumps
 from lro_conformance.trials.extensions.proxy import (
-    FACTOR,
+    LARGE_RESULT_FACTOR,
     CallWithMessages,
     Cancelled,
     Forwarded,
@@ -29,7 +29,7 @@ from tests.golden.asked import asked, descriptor, filed, lines_of, text
 from tests.golden.finding import Evidence, Finding, found, judged
 
 THRESHOLD = 100
-LARGE = payloads.large(FACTOR * 4 * THRESHOLD)
+LARGE = payloads.large(LARGE_RESULT_FACTOR * 4 * THRESHOLD)
 EITHER = {"type": "object", "anyOf": [ITEMS_SCHEMA, {"required": ["file_path"]}]}
 RAN = JqRun(0, b"", "", timed_out=False, engine="jq")
 TIMEOUT = Failure("timeout", "no answer within 5 s")

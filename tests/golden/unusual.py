@@ -11,7 +11,7 @@ from typing import Any
 
 from lro_conformance.analysis.documents import Documents, validated
 from lro_conformance.capture.call import Call
-from lro_conformance.capture.corpus import DELICATE_IDS, delicate, large, mixed, odd_query, rough
+from lro_conformance.capture.corpus import DELICATE_IDS, delicate_memory, large, mixed_memories, odd_query, rough_memory
 from lro_conformance.checks import test_edge_cases
 from lro_conformance.trials.disabled import Disabled
 from lro_conformance.trials.fallback import Fallback
@@ -69,7 +69,7 @@ def usual() -> Evidence:
 
 
 FIVE = [{"id": f"s{n}"} for n in range(5)]
-TWO = [{**delicate(), "id": id} for id in DELICATE_IDS]
+TWO = [{**delicate_memory(), "id": id} for id in DELICATE_IDS]
 BIG = large(400)
 WORDS: Change = {"result": {"content": [{"type": "text", "text": "nothing"}]}}
 
@@ -80,8 +80,8 @@ def seeded(**change: Any) -> Seeded:
         "wide": (of([{"id": "w", "title": "漢字"}], 30, header={"estimated_tokens": 10}),),
         "large": shown([BIG], 31), "large_filed": of([BIG], 32), "large_estimate": 250,
         "huge": of([{"id": "h", "content": "archaeopteryx " * 300}], 33),
-        "delicate": shown(TWO, 34), "delicate_filed": of(TWO, 35), "rough": shown([rough()], 36),
-        "rough_filed": of([rough()], 37), "mixed": (of(mixed()[:2], 38), of(mixed()[2:], 39)),
+        "delicate": shown(TWO, 34), "delicate_filed": of(TWO, 35), "rough": shown([rough_memory()], 36),
+        "rough_filed": of([rough_memory()], 37), "mixed": (of(mixed_memories()[:2], 38), of(mixed_memories()[2:], 39)),
     }  # fmt: skip
     return Seeded(**{**known, **change})
 
@@ -261,9 +261,9 @@ CHANGES: dict[str, Change] = {
     "a large memory is cut": {"seed": {"large_filed": of([{**BIG, "content": BIG["content"][:300]}], 32)}},
     "a large memory grew": {"seed": {"large_filed": of([{**BIG, "content": BIG["content"] + "z"}], 32)}},
     "a large memory lost its title": {"seed": {"large_filed": of([{**BIG, "title": None}], 32)}},
-    "a large memory is not in the file": {"seed": {"large_filed": of([rough()], 32)}},
+    "a large memory is not in the file": {"seed": {"large_filed": of([rough_memory()], 32)}},
     "a large memory is in no file": {"seed": {"large_filed": None}},
-    "a large memory is not inline": {"seed": {"large": shown([rough()], 31)}},
+    "a large memory is not inline": {"seed": {"large": shown([rough_memory()], 31)}},
     "a large memory is nowhere": {"seed": {"large": None, "large_filed": None}},
     "a large memory is twice in the file": {
         "seed": {"large_filed": of([BIG, {**BIG, "content": f"{BIG['content']} once more"}], 32)},
@@ -282,14 +282,16 @@ CHANGES: dict[str, Change] = {
     },
     "the careful memory is not inline": {"seed": {"delicate": None}},
     "the careful memory is in no file": {"seed": {"delicate_filed": None}},
-    "the careful memory is not in the file": {"seed": {"delicate_filed": of([rough()], 35)}},
+    "the careful memory is not in the file": {"seed": {"delicate_filed": of([rough_memory()], 35)}},
     "the careful memory is nowhere": {"seed": {"delicate": None, "delicate_filed": None}},
     "one of two is lost": {"seed": {"delicate_filed": of(TWO[:1], 35)}},
     "one of two is inline": {"seed": {"delicate": shown(TWO[:1], 34), "delicate_filed": of(TWO[:1], 35)}},
     "one of two is inline, and two are filed": {"seed": {"delicate": shown(TWO[:1], 34)}},
-    "rough values are lost": {"seed": {"rough_filed": of([{**rough(), "extensions": {}}], 37)}},
+    "rough values are lost": {"seed": {"rough_filed": of([{**rough_memory(), "extensions": {}}], 37)}},
     "rough values are refused": {"seed": {"rough": None, "rough_filed": None}},
-    "an estimate is that of another call": {"seed": {"rough_filed": of([rough()], 37, header={"estimated_tokens": 9})}},
+    "an estimate is that of another call": {
+        "seed": {"rough_filed": of([rough_memory()], 37, header={"estimated_tokens": 9})},
+    },
     "an estimate is not there": {
         "seed": {"wide": (of([{"id": "w"}], 30, header={"estimated_tokens": None}, summary={"estimated_tokens": ""}),)},
     },
@@ -308,7 +310,7 @@ CHANGES: dict[str, Change] = {
     "a huge memory is inline, and the estimate is of another": {
         "seed": {
             "huge": shown([{"id": "h", "content": "archaeopteryx " * 300}], 33),
-            "rough_filed": of([rough()], 37, header={"estimated_tokens": 9}),
+            "rough_filed": of([rough_memory()], 37, header={"estimated_tokens": 9}),
         },
     },
     "a recipe is of a later file everywhere": {"at": -1, "change": recipe(0, LATER), **awkward(recipe(0, LATER))},

@@ -168,28 +168,33 @@ def test_a_descriptor_is_found_in_a_text_block(text: str, around: str):
     assert found is not None
     assert found.value == found.text_value == DESCRIPTOR
     assert (found.where, found.structured_value) == ("text", None)
-    assert found.around.strip() == around
+    assert found.surrounding_text.strip() == around
 
 
 @pytest.mark.parametrize("structured", [DESCRIPTOR, {"result": DESCRIPTOR}, {"result": AS_TEXT}])
 def test_a_descriptor_is_found_in_structured_content(structured: dict[str, Any]):
     alone = find_descriptor({"content": [], "structuredContent": structured})
     assert alone is not None
-    assert (alone.where, alone.value, alone.around) == ("structured", DESCRIPTOR, "")
+    assert (alone.where, alone.value, alone.surrounding_text) == ("structured", DESCRIPTOR, "")
     both = find_descriptor(text_result(AS_TEXT, structuredContent=structured))
     assert both is not None
-    assert (both.where, both.text_value, both.structured_value, both.around) == ("both", DESCRIPTOR, DESCRIPTOR, "")
+    assert (both.where, both.text_value, both.structured_value, both.surrounding_text) == (
+        "both",
+        DESCRIPTOR,
+        DESCRIPTOR,
+        "",
+    )
 
 
 def test_a_payload_beside_the_descriptor_shows_in_around():
     records = json.dumps([{"id": 1}])
-    assert find_descriptor(text_result(AS_TEXT, records)).around == records  # type: ignore[union-attr]
-    assert find_descriptor(text_result(records, AS_TEXT)).around == records  # type: ignore[union-attr]
+    assert find_descriptor(text_result(AS_TEXT, records)).surrounding_text == records  # type: ignore[union-attr]
+    assert find_descriptor(text_result(records, AS_TEXT)).surrounding_text == records  # type: ignore[union-attr]
     beside = find_descriptor(text_result(AS_TEXT, structuredContent={"records": [{"id": 1}]}))
     assert beside is not None
-    assert beside.around == '{"records": [{"id": 1}]}'
+    assert beside.surrounding_text == '{"records": [{"id": 1}]}'
     embedded = {"type": "resource", "resource": {"uri": "file:///x", "text": records}}
-    assert find_descriptor({"content": [{"type": "text", "text": AS_TEXT}, embedded]}).around == records  # type: ignore[union-attr]
+    assert find_descriptor({"content": [{"type": "text", "text": AS_TEXT}, embedded]}).surrounding_text == records  # type: ignore[union-attr]
 
 
 def test_a_second_descriptor_is_beside_the_first():
@@ -197,7 +202,7 @@ def test_a_second_descriptor_is_beside_the_first():
     found = find_descriptor(text_result(AS_TEXT, other))
     assert found is not None
     assert found.value == DESCRIPTOR
-    assert found.around == other
+    assert found.surrounding_text == other
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from lro_spec.tokens import (
     characters_estimate,
     characters_in_utf8,
-    estimate_of,
-    honest_estimates,
+    estimate_limits,
     script_aware_estimate,
+    tokens_of_counts,
 )
 
 
@@ -66,7 +66,7 @@ def test_mixed_records_come_near_a_real_tokenizer():
 @given(st.text())
 def test_the_bytes_of_a_text_tell_the_same(text: str):
     data = text.encode()
-    assert estimate_of(*characters_in_utf8(data)) == script_aware_estimate(text)
+    assert tokens_of_counts(*characters_in_utf8(data)) == script_aware_estimate(text)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_wide_scripts_are_told_by_their_bytes(text: str, wide: int):
     [(0, 0, 0), (1, 0, 1), (1, 1, 1), (7, 0, 2), (7, 1, 3), (7, 5, 5), (100, 0, 25), (100, 1, 26), (100, 5, 28)],
 )
 def test_an_estimate_is_made_of_counts_alone(characters: int, wide: int, tokens: int):
-    assert estimate_of(characters, wide) == tokens
+    assert tokens_of_counts(characters, wide) == tokens
 
 
 @pytest.mark.parametrize(
@@ -98,4 +98,4 @@ def test_an_estimate_is_made_of_counts_alone(characters: int, wide: int, tokens:
     ],
 )  # fmt: skip
 def test_an_honest_estimate_lies_between_bounds(wide: int, escapes: int, narrow: int, honest: tuple[int, int]):
-    assert honest_estimates(wide, escapes, narrow) == honest
+    assert estimate_limits(wide, escapes, narrow) == honest

@@ -19,7 +19,7 @@ from typing import Any
 from zlib import crc32
 
 from lro_conformance import profile as profiles
-from lro_conformance.engine.capture import SEQUENCES
+from lro_conformance.engine.capture import DEFAULT_SEQUENCES
 from lro_conformance.engine.run import certify
 from lro_conformance.judging.verdicts import Verdict
 from tests.servers.editions.catalogue import Variant, variants
@@ -90,7 +90,7 @@ def certified(job: Job) -> Outcome:
             seed=1,
             jobs=1,
             only=None if job.only is None else {job.only},
-            examples=SEQUENCES if job.explored else 0,
+            examples=DEFAULT_SEQUENCES if job.explored else 0,
         )
     return Outcome(
         verdicts={r.requirement.id: r.verdict.label for r in report.requirements},

@@ -77,7 +77,7 @@ def seen(result: CheckResult) -> tuple[Verdict, int]:
 
 def file(path: str = f"/out/atlatl-recall-{ULID}.jsonl", **other: Any) -> Made:
     return Made(
-        **{"path": path, "real": path, "problem": None, "lines": [], "record_lines": [], "characters": 0, **other}
+        **{"path": path, "real_path": path, "problem": None, "lines": [], "record_lines": [], "characters": 0, **other}
     )
 
 
@@ -164,7 +164,7 @@ def edge(at: str = "inline", below: str = "offloaded", **other: Any) -> Edge:
 def offloaded(*, beside: str = "", result: Any = None, **other: Any) -> Any:
     """A call with a descriptor, found in a text."""
     descriptor: dict[str, Any] = {"summary": {}, "file_path": "/out/a.jsonl", **other.pop("descriptor", {})}
-    found = Made(around=beside, where="text", value=descriptor, text_value=descriptor, structured_value=None)
+    found = Made(surrounding_text=beside, where="text", value=descriptor, text_value=descriptor, structured_value=None)
     return call(descriptor=descriptor, summary=descriptor["summary"], found_descriptor=found, result=result, **other)
 
 

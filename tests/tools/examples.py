@@ -27,7 +27,7 @@ for folder in (ROOT / "reference_impl", ROOT / "conformance", ROOT):
 from lro_conformance import profile as profiles  # noqa: E402
 from lro_conformance.cli.explain import EXAMPLES, example_key  # noqa: E402
 from lro_conformance.engine import capture, judgement  # noqa: E402
-from lro_conformance.engine.capture import SEQUENCES as TRIES  # noqa: E402
+from lro_conformance.engine.capture import DEFAULT_SEQUENCES as TRIES  # noqa: E402
 from lro_conformance.engine.run import certify  # noqa: E402
 from lro_conformance.judging.results import CheckResult, Report  # noqa: E402
 from lro_conformance.judging.subjects import Subjects, evidence_of  # noqa: E402

@@ -24,7 +24,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from lro_conformance import profile as profiles
-from lro_conformance.engine.capture import SEQUENCES
+from lro_conformance.engine.capture import DEFAULT_SEQUENCES
 from lro_conformance.engine.run import certify
 from lro_conformance.profile import profile_for_command
 from tests.servers.editions.catalogue import variants
@@ -85,7 +85,7 @@ def record(folder: Path, name: str) -> str:
             path.write_text(profile_text(name if variant else "", variant.profile if variant else ""), encoding="utf-8")
             profile = profiles.load(path)
         kept = Path(scratch) / "evidence"
-        certify(profile, seed=1, jobs=1, examples=SEQUENCES if name in explored_servers() else 0, evidence=kept)
+        certify(profile, seed=1, jobs=1, examples=DEFAULT_SEQUENCES if name in explored_servers() else 0, evidence=kept)
         part = folder / f"{name}.part"
         with tarfile.open(part, "w:gz", compresslevel=1) as archive:
             archive.add(kept, arcname=name)

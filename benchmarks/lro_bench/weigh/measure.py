@@ -14,8 +14,8 @@ from typing import Any, cast
 from lro_bench.ceilings import CEILINGS
 from lro_bench.tokens import VOCABULARIES, count_by
 from lro_proxy import Interceptor
-from lro_proxy.payload.result import of_program
-from lro_proxy.payload.shape import shape
+from lro_proxy.payload.records import payload_records
+from lro_proxy.payload.result import result_of_program
 from lro_reference.settings import Settings
 from lro_spec.discovery import find_descriptor
 from lro_spec.jsonl.lossless import InexactError
@@ -239,7 +239,7 @@ def _says_cut(text: str) -> str:
 def _shape(result: Mapping[str, Any]) -> tuple[int, list[str], list[str]]:
     """Number of records, their fields, and the problems, if any, because of which there are none."""
     try:
-        made = shape(of_program(result))
+        made = payload_records(result_of_program(result))
     except (InexactError, ValueError) as problem:
         return 0, [], [str(problem)]
     if made is None:

@@ -55,10 +55,10 @@ class Comparison:
 
         If a limit cuts the result, another order may lead to different records.
         """
-        return self.survey.volatile_operations | self.reordered
+        return self.survey.volatile_operations | self.operations_differing_between_processes
 
     @cached_property
-    def reordered(self) -> frozenset[str]:
+    def operations_differing_between_processes(self) -> frozenset[str]:
         """Operations that return different records, or the same records in another order, in a different process.
 
         A possible cause is that records with equal scores may come in any order. Another one is that each process sets
@@ -94,7 +94,7 @@ class Comparison:
         return self.unmatched and f"{self.unmatched}, so files cannot be compared with inline results ({self._remedy})"
 
     @cached_property
-    def added(self) -> frozenset[str]:
+    def fields_missing_inline(self) -> frozenset[str]:
         """The fields of a memory that all inline records lack. Empty if there are no inline records. Files may add
         these fields, for example the same type for all memories."""
         inline_names = {name for call in self.inline.calls for record in call.records or [] for name in record}
@@ -116,7 +116,7 @@ class Comparison:
         return f"profile: seed.tool, or {same}"
 
     @cached_property
-    def bracketed(self) -> list[tuple[Call, Call]]:
+    def pairs_between_inline_calls(self) -> list[tuple[Call, Call]]:
         """The pairs whose values are compared. For each of them, the same call was answered inline before the file was
         written, and again afterwards.
 
@@ -160,7 +160,7 @@ class Comparison:
         def fields(records: Sequence[Record]) -> frozenset[str]:
             return filled_fields([renamed(record, names) for record in records] if names else records) - added
 
-        added = self.added.difference(path_of(name)[0] for name in names.values())
+        added = self.fields_missing_inline.difference(path_of(name)[0] for name in names.values())
         file_fields = fields(call.file_records)
         if file_fields == fields(twin.records or []):
             return None

@@ -10,7 +10,7 @@ from lro_conformance.capture.call import Call
 from lro_conformance.capture.records import MEMORY_FIELDS, Record, is_blank
 from lro_conformance.judging.derived import derived
 from lro_conformance.trials.survey import Survey
-from lro_spec.validation.record import CORE, MAY_BE_EMPTY
+from lro_spec.validation.record import CORE_FIELDS, POSSIBLY_EMPTY_FIELDS
 
 NO_DETAIL = "no tool takes a detail level, or the profile names none (profile: operations)"
 """Reason why requirements on detail levels do not apply."""
@@ -48,7 +48,7 @@ class DetailLevels:
         """Reason why the level that a call's header and summary should name is unknown; None if it is known."""
         if self.level_of(call) is None:
             return "the level of a call without a requested level is not certain"
-        return IGNORES_DETAIL if self.ignored(call.operation) is not None else None
+        return IGNORES_DETAIL if self.level_returned_always(call.operation) is not None else None
 
     def reason_for_missing_texts(self, call: Call) -> str | None:
         """Reason why all records of a file of full detail may lack some texts. None if no text is lacking in all
@@ -57,7 +57,7 @@ class DetailLevels:
         If the same operation writes these texts for other memories, they may be empty in all memories of this file.
         """
         missing = _missing_core(call)
-        texts_of_operation = self._core_fields_at_full[call.operation] & MAY_BE_EMPTY
+        texts_of_operation = self._core_fields_at_full[call.operation] & POSSIBLY_EMPTY_FIELDS
         if not missing or not texts_of_operation.issuperset(missing) or call.header.get("detail") != "full":
             return None
         texts = f"the texts {', '.join(missing)}, which other files of {call.operation} have"
@@ -69,10 +69,10 @@ class DetailLevels:
         found = {name: frozenset[str]() for name in self.survey.operations}
         for call in self.survey.files:
             if call.header.get("detail") == "full" and call.operation in found:
-                found[call.operation] |= {*CORE}.difference(_missing_core(call))
+                found[call.operation] |= {*CORE_FIELDS}.difference(_missing_core(call))
         return found
 
-    def ignored(self, operation: str) -> str | None:
+    def level_returned_always(self, operation: str) -> str | None:
         """The level that an operation always returns, if it ignores the requested level. None if the requested level
         has an effect, or if it is uncertain whether it has an effect.
 
@@ -83,10 +83,10 @@ class DetailLevels:
         file of full detail lacks core fields; and other operations have files of full detail, all of which have all
         core fields. Otherwise, the result is None.
         """
-        return self._ignored.get(operation)
+        return self._levels_returned_always.get(operation)
 
     @cached_property
-    def _ignored(self) -> dict[str, str | None]:
+    def _levels_returned_always(self) -> dict[str, str | None]:
         return {operation: self._level_of_all_files(operation) for operation in self.survey.operations}
 
     def _level_of_all_files(self, operation: str) -> str | None:
@@ -127,7 +127,7 @@ def filled_fields(records: Sequence[Record]) -> frozenset[str]:
 
 def _missing_core(call: Call) -> list[str]:
     """Core fields that all records of a file lack."""
-    return [k for k in CORE if not any(k in r for r in call.file_records)]
+    return [k for k in CORE_FIELDS if not any(k in r for r in call.file_records)]
 
 
 def _has_content(call: Call) -> bool:

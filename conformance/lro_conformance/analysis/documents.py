@@ -23,7 +23,7 @@ from lro_conformance.capture.marks import underlined
 from lro_conformance.capture.recipes import Command, commands_of
 from lro_conformance.capture.records import Record, id_of, show
 from lro_conformance.judging.derived import derived
-from lro_conformance.judging.subjects import Mark, Marked, Subjects
+from lro_conformance.judging.subjects import Mark, MarkedSubject, Subjects
 from lro_conformance.trials.exploration import Explored, LiveFinding, Triple
 from lro_conformance.trials.fallback import Failing
 from lro_conformance.trials.seeded import Seeded
@@ -69,7 +69,7 @@ class Document:
     """For the requirement of each standard recipe, the reason why validation could not decide whether it is met; None
     if it was decided."""
 
-    def of(self, rule: str) -> list[Finding]:
+    def findings_about(self, rule: str) -> list[Finding]:
         """The findings about a requirement, errors first."""
         return sorted((f for f in self.findings if f.rule == rule), key=lambda f: f.severity)
 
@@ -166,12 +166,12 @@ class Documents:
             is_later = document.call.started > first_correct.get(_class_of(document.call), math.inf)
             _examine(document, rule, subjects, partial(self._placed, document, place, is_later=is_later))
 
-    def _placed(self, document: Document, place: str, subject: Marked | Command, *, is_later: bool) -> object:
+    def _placed(self, document: Document, place: str, subject: MarkedSubject | Command, *, is_later: bool) -> object:
         subject_in_context = CallInContext(document.call, subject) if is_later else subject
         marked = mark_if_indirect(
             (document.call,), self.repeated, subject_in_context, in_flight=id(document.call) in self.in_flight
         )
-        return Marked(subject_in_context, None, place) if marked is subject_in_context and place else marked
+        return MarkedSubject(subject_in_context, None, place) if marked is subject_in_context and place else marked
 
     def of(self, calls: Collection[Call]) -> list[Document]:
         """The documents of some calls."""
@@ -191,7 +191,7 @@ def _first_correct(documents: Iterable[Document], rule: str) -> dict[_CallClass,
     """For each class of calls, the time of the first call whose document satisfies a requirement."""
     first: dict[_CallClass, float] = {}
     for document in documents:
-        if unmet_precondition(rule, document) is None and not any(map(breaks, document.of(rule))):
+        if unmet_precondition(rule, document) is None and not any(map(violates, document.findings_about(rule))):
             key = _class_of(document.call)
             first[key] = min(document.call.started, first.get(key, math.inf))
     return first
@@ -208,7 +208,7 @@ def is_examined(rule: str) -> bool:
     return rule in _PRECONDITIONS
 
 
-def breaks(finding: Finding) -> bool:
+def violates(finding: Finding) -> bool:
     """Return whether a finding violates its requirement: it is an error, or a warning of a kind in `_BINDING_KINDS`."""
     return finding.severity == "error" or finding.kind in _BINDING_KINDS
 
@@ -218,14 +218,16 @@ _BINDING_KINDS = (Kind.MISSING_FIELD, Kind.RECIPE_COUNT, Kind.MISSING_RECIPE)
 if the requirement applies only at conformance level 2 and above."""
 
 
-def _examine(document: Document, rule: str, subjects: Subjects, placed: Callable[[Marked | Command], object]) -> None:
-    found = document.of(rule)
-    first = next(filter(breaks, found), None) or next(
+def _examine(
+    document: Document, rule: str, subjects: Subjects, placed: Callable[[MarkedSubject | Command], object]
+) -> None:
+    found = document.findings_about(rule)
+    first = next(filter(violates, found), None) or next(
         (f for f in found if f.kind is Kind.NOT_EVALUATED), found[0] if found else None
     )
     if first is None:
         subjects.expect(holds=True, expected="", observed="", subject=document.call)
-    elif breaks(first):
+    elif violates(first):
         placed_subject = placed(subject(document, first))
         subjects.expect(holds=False, expected=first.expected, observed=describe(first), subject=placed_subject)
     elif first.kind is Kind.NOT_EVALUATED:
@@ -235,7 +237,7 @@ def _examine(document: Document, rule: str, subjects: Subjects, placed: Callable
         note(expected=first.expected, observed=describe(first), subject=subject(document, first))
 
 
-def subject(document: Document, finding: Finding) -> Marked | Command:
+def subject(document: Document, finding: Finding) -> MarkedSubject | Command:
     """The subject of a finding. If the finding is about a recipe, the subject is this recipe. Otherwise, it is the
     call, marked at the place of the finding in its file or descriptor."""
     place = _RECIPE_POINTER.match(finding.pointer)
@@ -243,7 +245,7 @@ def subject(document: Document, finding: Finding) -> Marked | Command:
         return commands_of(document.call)[int(place[1])]
     kind = "descriptor" if finding.line is None else "line"
     pointer_in_document = f"{kind} {finding.pointer}: {finding.kind}" if finding.pointer else ""
-    return Marked(document.call, _mark(document, finding), pointer_in_document)
+    return MarkedSubject(document.call, _mark(document, finding), pointer_in_document)
 
 
 def _mark(document: Document, finding: Finding) -> Mark | None:
@@ -340,10 +342,15 @@ def prepare(
             yield
 
 
-def document_of(call: Call, details: DetailLevels, edition: Edition, real: Callable[[str], str] = str) -> Document:
-    """The document of a call of a server with these detail levels. *real* resolves symbolic links in a path."""
+def document_of(
+    call: Call, details: DetailLevels, edition: Edition, resolve_links: Callable[[str], str] = str
+) -> Document:
+    """The document of a call of a server with these detail levels. *resolve_links* resolves symbolic links in a
+    path."""
     request, reason_for_unknown_level = _request(call, details)
-    document = validated(call, request, edition, reason_for_unknown_level=reason_for_unknown_level, real=real)
+    document = validated(
+        call, request, edition, reason_for_unknown_level=reason_for_unknown_level, resolve_links=resolve_links
+    )
     return replace(document, may_be_empty=details.reason_for_missing_texts(call))
 
 
@@ -500,22 +507,26 @@ def validated(
     edition: Edition,
     *,
     reason_for_unknown_level: str | None = None,
-    real: Callable[[str], str] = str,
+    resolve_links: Callable[[str], str] = str,
 ) -> Document:
-    """The document of a call. *reason_for_unknown_level* is that of the document. *real* resolves symbolic links in a
-    path."""
-    key = (request, edition.name, reason_for_unknown_level, real(call.path))
+    """The document of a call. *reason_for_unknown_level* is that of the document. *resolve_links* resolves symbolic
+    links in a path."""
+    key = (request, edition.name, reason_for_unknown_level, resolve_links(call.path))
     if key not in call.computed:
-        call.computed[key] = _validated(call, request, edition, reason_for_unknown_level, real)
+        call.computed[key] = _validated(call, request, edition, reason_for_unknown_level, resolve_links)
     return call.computed[key]
 
 
 def _validated(
-    call: Call, request: Request, edition: Edition, reason_for_unknown_level: str | None, real: Callable[[str], str]
+    call: Call,
+    request: Request,
+    edition: Edition,
+    reason_for_unknown_level: str | None,
+    resolve_links: Callable[[str], str],
 ) -> Document:
     content = call.file.data if call.file is not None and call.file.problem is None else None
     if content is None:
-        found = tuple(validate_descriptor(call.descriptor, edition=edition.name, real=real))
+        found = tuple(validate_descriptor(call.descriptor, edition=edition.name, resolve_links=resolve_links))
         found = tuple(f for f in found if f.kind is not Kind.NAME_AGAINST_SUMMARY)
         return Document(call, request, reason_for_unknown_level, found, None, file_was_read=False, countable=False)
     if call.lacks_descriptor:
@@ -531,10 +542,15 @@ def _validated(
             countable=not state.doubtful,
         )
     linked = Following(
-        call.descriptor, edition=edition.name, content=content, recipes=False, request=request, real=real
+        call.descriptor,
+        edition=edition.name,
+        content=content,
+        recipes=False,
+        request=request,
+        resolve_links=resolve_links,
     )
     found = tuple(linked.findings())
-    if not linked.read:  # The descriptor names no file that validation would open.
+    if not linked.was_read:  # The descriptor names no file that validation would open.
         state = FileState(edition.name, request=request)
         found += tuple(judge_file(io.BytesIO(content), state))
         return Document(
@@ -567,7 +583,7 @@ def _needs_records(document: Document) -> str | None:
 
 
 def _needs_filled_texts(document: Document) -> str | None:
-    broken = [f.kind for f in document.of("LRO-FILE-11") if breaks(f)]
+    broken = [f.kind for f in document.findings_about("LRO-FILE-11") if violates(f)]
     return document.may_be_empty if broken == [Kind.ABSENT_FIELDS] else None
 
 
@@ -662,7 +678,7 @@ def _needs_a_recipe(document: Document) -> str | None:
 
 
 def _needs_any_decision(document: Document) -> str | None:
-    if document.of("LRO-REC-12") or None in document.undecided.values():
+    if document.findings_about("LRO-REC-12") or None in document.undecided.values():
         return None
     return next(filter(None, document.undecided.values()), "a detail level has no standard recipes")
 
@@ -707,7 +723,7 @@ _PRECONDITIONS: Mapping[str, Precondition] = {
     **{rule: _needs_decision(rule) for rule in _PURPOSES},
     "LRO-REC-11": _all(_needs_member("jq_recipes", type=list), _needs_a_recipe, _needs_member("file_path", type=str)),
     "LRO-REC-12": _all(_needs_recipe_list, _needs_a_recipe, _needs_any_decision),
-    "LRO-REC-13": lambda one: None if one.of("LRO-REC-13") else _needs_member("jq_recipes", type=list)(one),
+    "LRO-REC-13": lambda one: None if one.findings_about("LRO-REC-13") else _needs_member("jq_recipes", type=list)(one),
     "LRO-REC-20": _all(_needs_recipe_list, _needs_a_recipe),
     "LRO-REC-21": _all(_needs_recipe_list, _needs_a_recipe),
     "LRO-THR-02": _all(_needs_records, _needs_estimate),

@@ -2,7 +2,7 @@
 whether they are stable.
 
 E is the estimate of one result, which the header of its file states. An E is *honest* if it is plausible for the text
-of the records (`lro_conformance.capture.estimate.honest_range`).
+of the records (`lro_conformance.capture.estimate.tolerated_range`).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import cast
 
 from lro_conformance.analysis.detail import DetailLevels
 from lro_conformance.capture.call import Call, Identity, named_before
-from lro_conformance.capture.estimate import characters, honest_range, is_honest, tokens_per_character
+from lro_conformance.capture.estimate import characters, is_within_tolerance, tokens_per_character, tolerated_range
 from lro_conformance.judging.derived import derived
 from lro_conformance.trials.survey import Survey
 from lro_spec.jsonl.values import whole_number
-from lro_spec.tokens import HIGH, LOW
+from lro_spec.tokens import MAX_FACTOR, MIN_FACTOR
 
 SAME_SIZE = 0.03
 """Two sizes that differ by less than this share count as the same."""
@@ -103,10 +103,10 @@ class Estimates:
                 yield first_call, call
 
     @cached_property
-    def are_steady(self) -> bool:
-        """True if files with the same memories always have the same E, apart from `slack`."""
+    def same_memories_have_same_estimate(self) -> bool:
+        """True if files with the same memories always have the same E, apart from `estimate_tolerance`."""
         return all(
-            abs(a.header["estimated_tokens"] - b.header["estimated_tokens"]) <= slack(a, b)
+            abs(a.header["estimated_tokens"] - b.header["estimated_tokens"]) <= estimate_tolerance(a, b)
             for a, b in self.same_memories
         )
 
@@ -156,13 +156,13 @@ class Estimates:
             if call.operation == operation and call.estimate and call.file_records and not self.is_cut_short(call):
                 groups.setdefault((call.query, frozenset(call.file_records[0])), []).append(call)
         for calls in groups.values():
-            honest = [c for c in calls if LOW <= 4 * tokens_per_character(c) <= HIGH]
+            honest = [c for c in calls if MIN_FACTOR <= 4 * tokens_per_character(c) <= MAX_FACTOR]
             honest_estimates = [c.estimate or 0 for c in honest]
             largest = max(calls, key=characters)
             if (
                 honest_estimates
                 and max(honest_estimates) >= 1.5 * min(honest_estimates)
-                and (largest.estimate or 0) < honest_range(largest)[0]
+                and (largest.estimate or 0) < tolerated_range(largest)[0]
             ):
                 return largest if characters(largest) > max(map(characters, honest)) else None
         return None
@@ -182,7 +182,7 @@ class Estimates:
         same = all(abs((a.estimate or 0) - (b.estimate or 0)) <= 2 for a, b in pairs)
         if not same or len({c.estimate for calls in groups.values() for c in calls}) < 2:
             return None
-        return next(((a, b) for a, b in pairs if (b.estimate or 0) >= honest_range(b)[0]), None)
+        return next(((a, b) for a, b in pairs if (b.estimate or 0) >= tolerated_range(b)[0]), None)
 
     def call_ignoring_detail(self, operation: str) -> tuple[Call, Call] | None:
         """Two calls which show that E ignores the detail level; None if no calls show this.
@@ -230,7 +230,7 @@ class Estimates:
             (c for c in calls if (c.estimate or 0) > _NEAR_LARGEST * largest_estimate), key=characters
         )
         estimates_vary = largest_estimate > 0 and any((c.estimate or 0) < largest_estimate / 2 for c in calls)
-        if not estimates_vary or (near_largest[-1].estimate or 0) >= honest_range(near_largest[-1])[0]:
+        if not estimates_vary or (near_largest[-1].estimate or 0) >= tolerated_range(near_largest[-1])[0]:
             return None
         return (
             (near_largest[0], near_largest[-1])
@@ -239,7 +239,7 @@ class Estimates:
         )
 
     @cached_property
-    def unlike(self) -> tuple[Call, Call] | None:
+    def results_with_unlike_rates(self) -> tuple[Call, Call] | None:
         """Two results of different operations at one detail level whose tokens per character differ, although both have
         many records in Latin script. None if there are no such results. The result whose E is farther from characters ÷
         4 comes first."""
@@ -290,7 +290,9 @@ class Estimates:
             return None
         if self.survey.volatile_operations or self.rounding_step > 1:
             return None
-        is_same_estimate = recall.estimate == call.estimate and recall.estimate is not None and is_honest(recall)
+        is_same_estimate = (
+            recall.estimate == call.estimate and recall.estimate is not None and is_within_tolerance(recall)
+        )
         return (
             len(recall.file_records)
             if is_same_estimate and 0 < len(call.file_records) < len(recall.file_records)
@@ -348,7 +350,7 @@ def _deviation(call: Call) -> float:
     return abs(4 * tokens_per_character(call) - 1)
 
 
-def slack(one: Call, other: Call) -> int:
+def estimate_tolerance(one: Call, other: Call) -> int:
     """Number of tokens by which the E of two files with the same memories may differ. It is the difference between the
     numbers of characters, plus two."""
     return abs(characters(one) - characters(other)) + 2

@@ -23,7 +23,7 @@ def events_in(survey: Survey, name: str) -> list[Any]:
     ]
 
 
-def times(name: str, message: str, files: Iterable[str]) -> int:
+def number_of_events(name: str, message: str, files: Iterable[str]) -> int:
     """Number of events with this *name* in a message. It is not greater than the number of those *files* that the
     message names, but at least one."""
     return max(1, min(message.count(name), sum(file in message for file in files)))

@@ -29,15 +29,28 @@ from typing import Any, Literal, NamedTuple, cast
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.detail import DetailLevels, filled_fields
 from lro_conformance.analysis.documents import calls_of_run
-from lro_conformance.analysis.estimate import ESTIMATE_OF_EARLIER_CALL, Estimates, slack
-from lro_conformance.analysis.prose import RecognisableMemories, is_shown, members_shown_in, titles_missing_from
+from lro_conformance.analysis.estimate import ESTIMATE_OF_EARLIER_CALL, Estimates, estimate_tolerance
+from lro_conformance.analysis.prose import (
+    RecognisableMemories,
+    members_shown_in,
+    text_contains_memory,
+    titles_missing_from,
+)
 from lro_conformance.analysis.results import cursor_beside, differing_descriptors, is_failure
 from lro_conformance.analysis.sequences import in_sequence
-from lro_conformance.analysis.threshold import DRIFT, Decision, decisions, is_another_figure_stated
+from lro_conformance.analysis.threshold import MAX_DRIFT_SHARE, Decision, decisions, is_another_figure_stated
 from lro_conformance.analysis.timestamps import are_of_the_run, place_of_time, ulid_time, written_at
 from lro_conformance.capture.call import Call, CallInContext, Identity, died, mark_if_indirect
 from lro_conformance.capture.claims import size_of, surely_exceeds
-from lro_conformance.capture.corpus import DELICATE_IDS, corpus, delicate, large, many_small, rough, wide
+from lro_conformance.capture.corpus import (
+    DELICATE_IDS,
+    cjk_memories,
+    corpus,
+    delicate_memory,
+    large,
+    many_small,
+    rough_memory,
+)
 from lro_conformance.capture.estimate import characters, tokens_per_character
 from lro_conformance.capture.file import OUTSIDE
 from lro_conformance.capture.intervention import Intervention
@@ -71,15 +84,15 @@ from lro_conformance.capture.records import (
     was_given,
 )
 from lro_conformance.judging.derived import derived
-from lro_conformance.judging.subjects import STATED_ESTIMATE, Mark, Marked, Subjects
+from lro_conformance.judging.subjects import ESTIMATE_IN_HEADERS, Mark, MarkedSubject, Subjects
 from lro_conformance.trials.edges import Edges
 from lro_conformance.trials.exploration import AfterStoring, Explored, Triple
-from lro_conformance.trials.seeded import LARGE, Seeded
+from lro_conformance.trials.seeded import LARGE_SIZES, Seeded
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.display import counted
 from lro_spec.editions import Edition
 from lro_spec.jsonl.strict import surely_equal
-from lro_spec.tokens import CHARACTERS_PER_TOKEN, exceeds
+from lro_spec.tokens import CHARACTERS_PER_TOKEN, exceeds_threshold
 
 
 @dataclass(frozen=True)
@@ -256,7 +269,7 @@ class Context:
     memory."""
     scored_by_confidence: frozenset[tuple[str, str | None]] = frozenset()
     """Operations and queries for which the scores are the memories' confidences; see the function of the same name."""
-    stated_differently: bool = False
+    headers_state_another_figure: bool = False
     """True if headers state a figure other than the one that is compared with the threshold
     (`is_another_figure_stated`)."""
     maps_names: bool = False
@@ -348,7 +361,7 @@ class Exchanges:
         return self.context.names
 
     @property
-    def unpaired(self) -> tuple[str, ...]:
+    def fields_missing_inline(self) -> tuple[str, ...]:
         """The documented fields of files that all inline records lack, under MIF's name as well as under a known name
         of the server's own."""
         both = [e for e in self.exchanges if e.has_file and e.inline_records]
@@ -357,7 +370,7 @@ class Exchanges:
         return tuple(field for field in ("id", *MEMORY_FIELDS) if field in filed - shown)
 
     @property
-    def by_text(self) -> tuple[str, ...]:
+    def operations_compared_by_text(self) -> tuple[str, ...]:
         """The operations whose files were compared with memories in a text, because the inline result has no
         records."""
         found = (e.call.operation for e in self.exchanges if e.has_file and shown_in_text(e, self.context))
@@ -382,11 +395,11 @@ class Exchanges:
         return by_confidence or any("score" in r for r in call.file_records) or bool(twin and hit_scores(twin.result))
 
     def _subject_of(self, exchange: Exchange, found: Judged) -> object:
-        subject = Marked(exchange.subject, found.mark) if found.mark else exchange.subject
+        subject = MarkedSubject(exchange.subject, found.mark) if found.mark else exchange.subject
         if found.holds:
             return subject
         marked = mark_if_indirect((exchange.call,), self.repeated, subject, in_flight=exchange.in_flight)
-        return Marked(subject, None, found.place) if marked is subject and found.place else marked
+        return MarkedSubject(subject, None, found.place) if marked is subject and found.place else marked
 
 
 def findings(exchange: Exchange, context: Context, requirement: str) -> Iterator[Judged | str]:
@@ -418,7 +431,11 @@ def exchanges(
     )
     inline_calls = (*inline.calls, inline.many) if isinstance(inline, Inline) else ()
     twins = {_key(call): call for call in inline_calls if call is not None and call.outcome == "inline"}
-    comparable_ids = {id(c) for c, _ in context.comparison.bracketed} if context.comparison is not None else set[int]()
+    comparable_ids = (
+        {id(c) for c, _ in context.comparison.pairs_between_inline_calls}
+        if context.comparison is not None
+        else set[int]()
+    )
     explicit = [*_seeded(found.get("seeded"))]
     if isinstance(explored, Explored):
         explicit += exchanges_of(explored.smallest + explored.triples, explored.memories, len(explored.smallest))
@@ -607,13 +624,13 @@ def _seeded(found: object) -> Iterator[Exchange]:
     if not isinstance(found, Seeded):
         return
     contents = {r.get("content") for r in (found.large.records or [])} if found.large is not None else set[object]()
-    candidates = [m for m in map(large, LARGE) if m["content"] in contents]
+    candidates = [m for m in map(large, LARGE_SIZES) if m["content"] in contents]
     if contents == {None}:  # Without contents, it is unknown which memory it is, but all have the same title.
-        candidates = [{k: v for k, v in large(LARGE[0]).items() if k != "content"}]
+        candidates = [{k: v for k, v in large(LARGE_SIZES[0]).items() if k != "content"}]
     pairs = (
         (found.large_filed, found.large, candidates),
-        (found.delicate_filed, found.delicate, [{**delicate(), "id": key} for key in DELICATE_IDS]),
-        (found.rough_filed, found.rough, [rough()]),
+        (found.delicate_filed, found.delicate, [{**delicate_memory(), "id": key} for key in DELICATE_IDS]),
+        (found.rough_filed, found.rough, [rough_memory()]),
         (found.many_filed, found.many, many_small()),
     )
     for offloaded_call, inline_call, memories in pairs:
@@ -635,7 +652,9 @@ def context_of(
     decided = None if edges is None else decisions(edges, estimates)
     recognisable = None if inline is None else RecognisableMemories(survey)
     stated = is_another_figure_stated(decided, estimates)
-    return Context(survey, details, edition, comparison, edges, decided, recognisable, stated_differently=stated)
+    return Context(
+        survey, details, edition, comparison, edges, decided, recognisable, headers_state_another_figure=stated
+    )
 
 
 def exchanges_of(triples: Sequence[Triple], memories: Sequence[Record], reduced: int = 0) -> list[Exchange]:
@@ -929,7 +948,7 @@ SEED_HINT = "in a text, the suite compares the memories that it stored (profile:
 def _stored_in(exchange: Exchange, twin: Call) -> list[Record]:
     """The stored memories whose title and content are in the text of the twin."""
     stored = exchange.stored.values()
-    return [m for m in stored if is_shown(m, twin.text)]
+    return [m for m in stored if text_contains_memory(m, twin.text)]
 
 
 def _values_by_text(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
@@ -1016,7 +1035,7 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
             title = renamed(inline, context.names).get("title")
             if title is None or title != file_records[key].get("title"):
                 continue
-        added = MEMORY_FIELDS if context.maps_names else comparison.added
+        added = MEMORY_FIELDS if context.maps_names else comparison.fields_missing_inline
         wrong = lost_or_changed(inline, file_records[key], skipped, added=added, names=context.names)
         record = renamed(inline, context.names, file_records[key])
         wrong = [p for p in wrong if not are_of_the_run(at_path(record, p), at_path(file_records[key], p), call)]
@@ -1059,7 +1078,7 @@ def _like_most(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
     These memories are alike. If a server alters contents, it alters all of them, unless it writes the file wrongly.
     """
-    stored = {m["title"]: m for m in wide()}
+    stored = {m["title"]: m for m in cjk_memories()}
     alike = [r for r in exchange.call.file_records if r.get("title") in stored and isinstance(r.get("content"), str)]
     unaltered = sum(r["content"] == stored[r["title"]]["content"] for r in alike)
     if not exchange.has_file or unaltered < max(_MIN_UNALTERED, 0.9 * len(alike)):
@@ -1248,7 +1267,7 @@ def repeated_record(call: Call) -> str | None:
 
 def _beside(call: Call) -> str:
     """Everything in a result that is not in the descriptor."""
-    return (call.found_descriptor.around if call.found_descriptor is not None else "") + show(
+    return (call.found_descriptor.surrounding_text if call.found_descriptor is not None else "") + show(
         _other_members(call), 10_000_000
     )
 
@@ -1305,10 +1324,10 @@ def _folder(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     if not exchange.has_file:
         return
     folder, root = call.output_dir, call.real_output_dir
-    if folder is None or root is None or call.file is None or call.file.real is None:
+    if folder is None or root is None or call.file is None or call.file.real_path is None:
         yield context.survey.reason_not_set("output_dir")
         return
-    real = pathlib.Path(call.file.real)
+    real = pathlib.Path(call.file.real_path)
     if not real.is_relative_to(root):
         yield "the file is not below the folder that was set"
         return
@@ -1381,22 +1400,22 @@ def _decision(exchange: Exchange, context: Context, *, above: bool) -> Iterator[
         yield Judged(call.outcome == "offloaded", expected, _outcome(call))
         return
     drift = _drift(call.operation, threshold, context)
-    if exceeds(estimate, threshold) != above or 0 < abs(estimate - threshold) <= drift:
+    if exceeds_threshold(estimate, threshold) != above or 0 < abs(estimate - threshold) <= drift:
         return
     tolerance = ceil(context.size_variation * max(1, len(exchange.lowest.file_records)) / CHARACTERS_PER_TOKEN)
-    if exceeds(estimate - tolerance if above else estimate + tolerance, threshold) != above:
+    if exceeds_threshold(estimate - tolerance if above else estimate + tolerance, threshold) != above:
         return
     own_estimate = call.estimate if call is not exchange.lowest and not above and exchange.has_file else None
     if (
         own_estimate is not None
-        and exceeds(own_estimate, threshold)
-        and 2 < abs(own_estimate - estimate) <= slack(exchange.lowest, call)
+        and exceeds_threshold(own_estimate, threshold)
+        and 2 < abs(own_estimate - estimate) <= estimate_tolerance(exchange.lowest, call)
     ):
         yield "another process returns other values for the same call, so that the result has another size there"
         return
     side = "offloaded" if above else "inline"
     expected = f"{call.label}, a result of {estimate} tokens at threshold {threshold}, is {side}"
-    place = STATED_ESTIMATE if context.stated_differently else ""
+    place = ESTIMATE_IN_HEADERS if context.headers_state_another_figure else ""
     yield Judged(call.outcome == side, expected, _outcome(call), depends_on=(exchange.lowest,), place=place)
 
 
@@ -1433,7 +1452,7 @@ def _counts_single_memory(exchange: Exchange, context: Context) -> Iterator[Judg
 def _drift(operation: str, threshold: int, context: Context) -> float:
     """Number of tokens by which E may differ between two identical calls."""
     edge = context.edges.edges[operation].drift if context.edges is not None else 0
-    return max(2 * edge, DRIFT * threshold if operation in context.survey.volatile_operations else 0)
+    return max(2 * edge, MAX_DRIFT_SHARE * threshold if operation in context.survey.volatile_operations else 0)
 
 
 def _outcome(call: Call) -> str:
@@ -1444,7 +1463,7 @@ def _outcome(call: Call) -> str:
 
 
 def _same_estimate(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """The same call has the same E under every threshold, apart from `slack`."""
+    """The same call has the same E under every threshold, apart from `estimate_tolerance`."""
     call, lowest = exchange.call, exchange.lowest
     if lowest is None or lowest is call or not exchange.has_file or not lowest.file_records:
         return
@@ -1454,8 +1473,8 @@ def _same_estimate(exchange: Exchange, context: Context) -> Iterator[Judged | st
     lowest_estimate, estimate = lowest.header.get("estimated_tokens"), call.header.get("estimated_tokens")
     if isinstance(lowest_estimate, int) and isinstance(estimate, int):
         expected = f"E = {lowest_estimate}, as for the same call at threshold {lowest.settings.get('threshold_tokens')}"
-        same = abs(lowest_estimate - estimate) <= slack(lowest, call)
-        yield Judged(same, expected, f"E = {estimate}", depends_on=(lowest,), place=STATED_ESTIMATE)
+        same = abs(lowest_estimate - estimate) <= estimate_tolerance(lowest, call)
+        yield Judged(same, expected, f"E = {estimate}", depends_on=(lowest,), place=ESTIMATE_IN_HEADERS)
 
 
 RULES: Mapping[str, tuple[Rule, ...]] = {

@@ -18,7 +18,7 @@ from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.exchanges import Context, Judged
 from lro_conformance.analysis.sequences import failing_in, recovered_in
 from lro_conformance.capture.call import Call, Identity
-from lro_conformance.capture.estimate import is_honest, tokens_per_character
+from lro_conformance.capture.estimate import is_within_tolerance, tokens_per_character
 from lro_conformance.capture.intervention import FROM_START, MENDED, Intervention
 from lro_conformance.capture.overall import Overall
 from lro_conformance.capture.records import (
@@ -51,12 +51,12 @@ from lro_conformance.capture.warnings import (
 )
 from lro_conformance.judging.derived import derived
 from lro_conformance.trials.exploration import Explored
-from lro_conformance.trials.fallback import KINDS, Failing, Fallback, Recovered
+from lro_conformance.trials.fallback import FAILURE_KINDS, Failing, Fallback, Recovered
 from lro_conformance.trials.survey import Inline, Survey
 from lro_conformance.trials.tasks import Tasks
 from lro_spec.display import counted
 from lro_spec.editions import DETAILS
-from lro_spec.tokens import CHARACTERS_PER_TOKEN, LOW
+from lro_spec.tokens import CHARACTERS_PER_TOKEN, MIN_FACTOR
 
 SIZE_TOLERANCE = 1.15
 """A truncated result may have this number of times the tokens of the threshold, because the suite only infers how the
@@ -79,7 +79,7 @@ class FailedWrites:
     `Failing.first` are included, because the server may not have tried to write in the other cases."""
     recovered: Sequence[Recovered]
     skipped: Mapping[str, str]
-    """The kinds of failures (`KINDS`) that could not be provoked, each with the reason."""
+    """The kinds of failures (`FAILURE_KINDS`) that could not be provoked, each with the reason."""
 
     @property
     def inline(self) -> list[Failing]:
@@ -194,7 +194,7 @@ def violated_by(failing: Failing, context: Context, inline: Inline, estimates: E
         if context.comparison is not None:
             rules["LRO-ERR-02"] = keeps_whole_records(failing, context.survey, estimates, context.comparison)
     if failing.events_known and failing.events_observable:
-        rules["LRO-ERR-04"] = emits_event(failing, estimates, watched=False)
+        rules["LRO-ERR-04"] = emits_event(failing, estimates, events_were_seen=False)
     for requirement, found in rules.items():
         if not all(one.holds for one in found if not isinstance(one, str)):
             yield requirement
@@ -204,7 +204,7 @@ def succeeds(failing: Failing) -> Iterator[Judged | str]:
     """The call succeeds, and the server continues to run."""
     yield Judged(
         failing.call.outcome in ("inline", "offloaded") and failing.alive and failing.task_status != "failed",
-        f"{failing.call.operation} succeeds although {KINDS[failing.kind]}",
+        f"{failing.call.operation} succeeds although {FAILURE_KINDS[failing.kind]}",
         _outcome(failing),
     )
 
@@ -222,13 +222,13 @@ def keeps_whole_records(
     failing: Failing, survey: Survey, estimates: Estimates, comparison: Comparison
 ) -> Iterator[Judged | str]:
     """The inline result has fewer records than the file. They are whole, and do not exceed the threshold."""
-    if not is_honest(failing.original) or estimates.call_ignoring_detail(failing.call.operation) is not None:
+    if not is_within_tolerance(failing.original) or estimates.call_ignoring_detail(failing.call.operation) is not None:
         yield "the server's estimate is inaccurate, so result sizes cannot be compared with the threshold"
         return
     if failing.call.operation not in survey.effective:
         yield "a low threshold has no effect (LRO-CFG-02), so the limit in effect is unknown"
         return
-    wrong = not_truncated(failing, comparison.volatile(failing.call.operation), comparison.added)
+    wrong = not_truncated(failing, comparison.volatile(failing.call.operation), comparison.fields_missing_inline)
     room = f"{failing.threshold} token{'' if failing.threshold == 1 else 's'}"
     expected = (
         f"as many of the {len(failing.known or failing.original.file_records)} records as fit, whole, within {room}"
@@ -244,7 +244,7 @@ def has_fewer_records(failing: Failing) -> Iterator[Judged | str]:
         return
     yield Judged(
         not _has_all(failing, records),
-        f"fewer than {len(failing.known)} records, because {KINDS[failing.kind]}",
+        f"fewer than {len(failing.known)} records, because {FAILURE_KINDS[failing.kind]}",
         f"all {len(records)} records",
     )
 
@@ -277,7 +277,7 @@ def not_truncated(failing: Failing, volatile: Collection[Path], added: Collectio
     rate, returned = tokens_per_character(failing.original), sum(map(size, records))
     tokens = returned * rate
     if failing.returned_estimate:  # This is E of the same records. They may have more fields than usual.
-        tokens = max(failing.returned_estimate, LOW * returned / CHARACTERS_PER_TOKEN)
+        tokens = max(failing.returned_estimate, MIN_FACTOR * returned / CHARACTERS_PER_TOKEN)
     single_record = _too_large_by_itself(failing, records)
     # A record that is too large by itself can be cut only in its texts.
     counted_tokens = (
@@ -536,8 +536,9 @@ def remark_on_announced(judged: Sequence[tuple[Failing, bool]]) -> str:
     return f"; only the first failed write of {each} has such an event ({number} of {len(judged)} failed writes)"
 
 
-def emits_event(failing: Failing, estimates: Estimates, *, watched: bool) -> Iterator[Judged | str]:
-    """An OffloadWriteFailed event has the error's details. *watched* is True if such events were seen in this run."""
+def emits_event(failing: Failing, estimates: Estimates, *, events_were_seen: bool) -> Iterator[Judged | str]:
+    """An OffloadWriteFailed event has the error's details. *events_were_seen* is True if such events were seen in this
+    run."""
     if (reason := _perhaps_not_tried(estimates, failing)) is not None:
         yield reason
         return
@@ -546,7 +547,7 @@ def emits_event(failing: Failing, estimates: Estimates, *, watched: bool) -> Ite
     if failing.unreadable_even_normally:
         yield _FILES_NEVER_READABLE
         return
-    if not failing.events and not failing.events_observable and not watched:
+    if not failing.events and not failing.events_observable and not events_were_seen:
         yield "no event was seen, but the suite may not be watching the right channel (profile: events)"
         return
     yield Judged(

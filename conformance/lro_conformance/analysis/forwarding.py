@@ -15,7 +15,7 @@ _MAY_BE_ADDED = {"_meta", "resultType"}
 """Members of a result that a proxy may add, because MCP leaves them to the sender."""
 
 
-def changed(original_json: str, call: Call) -> str | None:
+def first_difference(original_json: str, call: Call) -> str | None:
     """The first difference between a forwarded result and the server's original result, which is given as JSON text.
     None if they are equal as JSON values, apart from members that a proxy may add: those of `_MAY_BE_ADDED`, and
     ``isError`` if it is false."""
@@ -39,7 +39,7 @@ def changed(original_json: str, call: Call) -> str | None:
     return f"with {added[0]} added: {show(result[added[0]], 120)}" if added else None
 
 
-def lost(payload: Large, file: FileSeen) -> str | None:
+def first_missing_part(payload: Large, file: FileSeen) -> str | None:
     """A description of the first part of a *payload* that is missing from a file or altered there. None if the file has
     the whole payload."""
     values_by_id: dict[bytes, list[Any]] = {}

@@ -28,8 +28,10 @@ from lro_conformance.trials.disabled import Control, Disabled
 from lro_conformance.trials.survey import Inline
 from lro_spec.display import counted
 
-NOT_SURROUNDED = "a call with LRO off was not made between two with LRO on, so its text may differ for another reason"
-"""Reason why the lines of a text are not compared (`OnOffPair.surrounded`)."""
+NOT_OFF_BETWEEN_ON = (
+    "a call with LRO off was not made between two with LRO on, so its text may differ for another reason"
+)
+"""Reason why the lines of a text are not compared (`OnOffPair.is_off_between_on`)."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class OnOffPair:
     on: tuple[Call, ...]
 
     @property
-    def at(self) -> ComparedCall:
+    def subject(self) -> ComparedCall:
         """The subject that reproduces both calls."""
         return ComparedCall(self.on[-1], self.off, "with LRO off")
 
@@ -51,7 +53,7 @@ class OnOffPair:
         return limit is not None and len(self.off.records or []) > limit >= max(len(c.records or []) for c in self.on)
 
     @property
-    def is_cut(self) -> bool:
+    def off_lost_records(self) -> bool:
         """True if the call with LRO off returned at most one record, and each of the calls with LRO on returned
         several."""
         return len(self.off.records or []) <= 1 < min(len(c.records or []) for c in self.on)
@@ -68,7 +70,7 @@ class OnOffPair:
         return {p for c in more for p in volatile_between(first, c)}
 
     @property
-    def surrounded(self) -> bool:
+    def is_off_between_on(self) -> bool:
         """True if a call with LRO on was made before the call with LRO off, and another one after it. If a value is
         equal in these two calls, it has not changed in the meantime."""
         return min(c.ended for c in self.on) <= self.off.started and max(c.started for c in self.on) >= self.off.ended
@@ -135,7 +137,7 @@ def difference(pair: OnOffPair, comparison: Comparison) -> tuple[str, str] | Non
                 f"in a different order: {share:.0%} of the pairs are reversed",
             )
     skipped = comparison.volatile(pair.off.operation) | pair.volatile
-    if not pair.surrounded or (comparison.obstacle is not None and ("id",) not in skipped):
+    if not pair.is_off_between_on or (comparison.obstacle is not None and ("id",) not in skipped):
         return None  # If the results have no ids in common, it must be known from two processes that ids vary.
     for record, other in matched(off_records, on_records):
         for path in lost_or_changed(record, other, skipped):

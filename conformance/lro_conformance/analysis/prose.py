@@ -31,7 +31,7 @@ def members_shown_in(memory: Mapping[str, object], text: str) -> Record:
     return {k: v for k, v in memory.items() if _is_text(v) and v in text}
 
 
-def is_shown(memory: Mapping[str, object], text: str) -> bool:
+def text_contains_memory(memory: Mapping[str, object], text: str) -> bool:
     """True if *text* contains the title and the content of a memory verbatim.
 
     False if the title or the content has fewer than `MIN_TEXT_LENGTH` characters, because the text may contain it by
@@ -67,7 +67,7 @@ class RecognisableMemories:
 
     def memories_shown_in(self, inline_call: Call) -> list[Record]:
         """The known memories whose title and content are both in the text of an inline result."""
-        return [record for record in self._by_title.values() if is_shown(record, inline_call.text)]
+        return [record for record in self._by_title.values() if text_contains_memory(record, inline_call.text)]
 
 
 def titles_missing_from(call: Call, known: list[Record], text: str) -> list[str]:

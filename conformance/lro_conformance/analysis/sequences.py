@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from lro_conformance.analysis.threshold import DRIFT
+from lro_conformance.analysis.threshold import MAX_DRIFT_SHARE
 from lro_conformance.capture.call import Call, died
 from lro_conformance.capture.intervention import CLEANED_UP, MENDED, Intervention
 from lro_conformance.trials.exploration import AfterSteps, Explored, Sweep, Triple
@@ -141,9 +141,9 @@ def _is_offloaded(triple: Triple) -> bool:
 
 def _surely_exceeded(call: Call) -> bool:
     """Return whether a call was offloaded, and an identical call surely has to be offloaded, too. That is so if E
-    exceeded the threshold by more than E may change between identical calls (`DRIFT`). If E or the threshold is
-    unknown, it is enough that the call was offloaded."""
+    exceeded the threshold by more than E may change between identical calls (`MAX_DRIFT_SHARE`). If E or the threshold
+    is unknown, it is enough that the call was offloaded."""
     threshold, estimate = call.settings.get("threshold_tokens"), call.estimate
     if call.outcome != "offloaded" or not isinstance(threshold, int) or estimate is None:
         return call.outcome == "offloaded"
-    return estimate - threshold > DRIFT * threshold
+    return estimate - threshold > MAX_DRIFT_SHARE * threshold

@@ -12,7 +12,7 @@ from typing import Literal
 from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.judging.derived import derived
 from lro_conformance.trials.edges import Edge, Edges, Probe
-from lro_spec.tokens import exceeds
+from lro_spec.tokens import exceeds_threshold
 
 Decision = Literal[
     "exact", "comparison", "per record", "budgeted", "own threshold", "another figure", "text", "other records"
@@ -29,7 +29,7 @@ Decision = Literal[
 - "other records": the rule is unknown, because each process returns different records
 """
 
-DRIFT = 0.05
+MAX_DRIFT_SHARE = 0.05
 """If results change from call to call: the largest difference of E between two equal calls, as a share of the
 threshold."""
 
@@ -61,10 +61,12 @@ def decisions(edges: Edges, estimates: Estimates) -> Mapping[str, Decision]:
 def is_another_figure_stated(decided: Mapping[str, Decision] | None, estimates: Estimates) -> bool:
     """True if headers state a figure other than the one that the server compares with the threshold, or if E differs
     between files with the same memories. Then a decision may be right although it looks wrong by the header."""
-    return not estimates.are_steady or not {"another figure", "text"}.isdisjoint((decided or {}).values())
+    return not estimates.same_memories_have_same_estimate or not {"another figure", "text"}.isdisjoint(
+        (decided or {}).values()
+    )
 
 
-def latches_after_offloading(edges: Edges) -> bool:
+def offloads_everything_after_first(edges: Edges) -> bool:
     """True if a server offloads everything once it has offloaded a result."""
     return any(
         is_exact(e) and e.after is not None and e.after.call.outcome == "offloaded" for e in edges.edges.values()
@@ -91,7 +93,7 @@ def _compares_another_number(edge: Edge) -> bool:
 
 
 def _is_right(edge: Edge, probe: Probe) -> bool:
-    return probe.call.outcome == ("offloaded" if exceeds(edge.estimate, probe.threshold) else "inline")
+    return probe.call.outcome == ("offloaded" if exceeds_threshold(edge.estimate, probe.threshold) else "inline")
 
 
 def compares_the_text(edge: Edge) -> bool:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.records import show
-from lro_conformance.judging.subjects import STATED_TIME
+from lro_conformance.judging.subjects import TIME_IN_HEADER_AND_NAME
 from lro_spec.editions import Edition
 from lro_spec.filenames import parse_ulid
 from lro_spec.timestamps import moments, parse, utc
@@ -39,13 +39,15 @@ was expected; and a text that says what was observed."""
 
 
 def place_of_time(call: Call, edition: Edition) -> str:
-    """The place by which failures with a wrong time are grouped: `STATED_TIME` if the header and the file name have the
-    same time, otherwise empty."""
+    """The place by which failures with a wrong time are grouped: `TIME_IN_HEADER_AND_NAME` if the header and the file
+    name have the same time, otherwise empty."""
     stated, ulid = call.header.get("timestamp"), ulid_of(call, edition)
     created = None if ulid is None else parse_ulid(ulid)
     possible_times = moments(stated, call.time_zone) if isinstance(stated, str) else ()
     return (
-        STATED_TIME if created is not None and any(abs(m - created) < _MAX_DIFFERENCE for m in possible_times) else ""
+        TIME_IN_HEADER_AND_NAME
+        if created is not None and any(abs(m - created) < _MAX_DIFFERENCE for m in possible_times)
+        else ""
     )
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.capture.records import Path as MemberPath
 from lro_conformance.capture.records import Record, by_id, find_records, id_of, show, text_of, volatile_paths
-from lro_conformance.judging.subjects import IN_FLIGHT, SHARED_FILE, Marked
+from lro_conformance.judging.subjects import CONCURRENT_CALL, SHARED_FILE, MarkedSubject
 from lro_spec.jsonl.values import whole_number
 from lro_spec.messages import FoundDescriptor, find_descriptor
 
@@ -106,7 +106,10 @@ class Call:
         descriptor, file = self.in_reply, self.file
         return (
             None
-            if descriptor is not None and descriptor.around.strip() and file is not None and not file.lately
+            if descriptor is not None
+            and descriptor.surrounding_text.strip()
+            and file is not None
+            and not file.may_be_written_by_call
             else descriptor
         )
 
@@ -274,7 +277,7 @@ def named_before(calls: Collection[Call]) -> frozenset[Identity]:
 def in_shared_file(call: Call, shared: Collection[str], subject: object) -> object:
     """The *subject* of a call. If the path of the call's file is one of the *shared* paths, the subject is marked with
     `SHARED_FILE`, which stands for the possible cause of a failure."""
-    return Marked(subject, None, SHARED_FILE) if call.path in shared else subject
+    return MarkedSubject(subject, None, SHARED_FILE) if call.path in shared else subject
 
 
 def mark_if_indirect(
@@ -283,11 +286,11 @@ def mark_if_indirect(
     """The *subject*, marked with the possible cause of its failure if that cause is a different call.
 
     If one of the *calls* is in *repeated*, the result of `named_before`, the mark is `SHARED_FILE`. Otherwise, if other
-    calls were under way at the same time (*in_flight*), the mark is `IN_FLIGHT`.
+    calls were under way at the same time (*in_flight*), the mark is `CONCURRENT_CALL`.
     """
     if any(c.identity in repeated for c in calls):
-        return Marked(subject, None, SHARED_FILE)
-    return Marked(subject, None, IN_FLIGHT) if in_flight else subject
+        return MarkedSubject(subject, None, SHARED_FILE)
+    return MarkedSubject(subject, None, CONCURRENT_CALL) if in_flight else subject
 
 
 def descriptor_in(reply: Reply) -> FoundDescriptor | None:

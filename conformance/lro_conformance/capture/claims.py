@@ -15,7 +15,7 @@ from lro_conformance.capture.call import Call
 from lro_conformance.capture.records import as_record, show, size
 from lro_conformance.profile import Profile
 from lro_conformance.profile.proxy import proxy_command
-from lro_spec.tokens import LOW
+from lro_spec.tokens import MIN_FACTOR
 
 _WORDS = re.compile(
     r"\b\w{0,40}offload\w*|offload\w*|jq_recipes|line_schema|\blro(?:_\w+)?\b|large result\w*", re.IGNORECASE
@@ -69,4 +69,4 @@ def size_of(call: Call) -> int:
 
 def surely_exceeds(characters: int, tokens: int) -> bool:
     """True if every honest estimate of a text with this number of characters is above this number of tokens."""
-    return LOW * characters / 4 > tokens
+    return MIN_FACTOR * characters / 4 > tokens

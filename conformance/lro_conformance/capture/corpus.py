@@ -46,11 +46,11 @@ _EXTRAS = (
 def corpus(size: int = 160) -> tuple[Memory, ...]:
     """A corpus of *size* memories in seven namespaces, with contents of about 170 to 820 characters.
 
-    The last memory is `delicate`, which is shorter. Every field is the same in every run.
+    The last memory is `delicate_memory`, which is shorter. Every field is the same in every run.
     """
     chance = random.Random(6400)
     made = [_memory(chance, n) for n in range(size)]
-    return (*made[:-1], {**delicate(), "id": made[-1]["id"]})
+    return (*made[:-1], {**delicate_memory(), "id": made[-1]["id"]})
 
 
 def _memory(chance: random.Random, number: int) -> Memory:
@@ -71,14 +71,14 @@ def _memory(chance: random.Random, number: int) -> Memory:
     }
 
 
-WORD = "quetzalcoatlus"
+LARGE_WORD = "quetzalcoatlus"
 """The word that `large` puts into its memory by default. No other memory contains the word."""
 
 OTHER_WORD = "archaeopteryx"
 """The word for a second memory of `large`. No other memory contains the word."""
 
 
-def large(characters: int, word: str = WORD) -> Memory:
+def large(characters: int, word: str = LARGE_WORD) -> Memory:
     """One memory whose content has this number of *characters*, and contains *word*. No other memory contains the
     word."""
     text = " ".join(_WORDS * (characters // 200 + 1))
@@ -90,15 +90,15 @@ def large(characters: int, word: str = WORD) -> Memory:
 
 
 DELICATE_WORD = "zwitterion"
-"""A word that only the memory `delicate` contains."""
+"""A word that only the memory `delicate_memory` contains."""
 
 
 DELICATE_IDS = ("5d1e3c7a-0f52-4b8e-9a63-1c2f70b4d801", "5d1e3c7a-0f52-4b8e-9a63-1c2f70b4d802")
-"""Ids under which the memory `delicate` is stored twice."""
+"""Ids under which the memory `delicate_memory` is stored twice."""
 
 
 @cache
-def delicate() -> Memory:
+def delicate_memory() -> Memory:
     """A memory with values that careless code alters. It has decomposed letters, markup, escapes, exact fractions,
     nulls, texts that look like values of another type, and field names in various spellings."""
     return {
@@ -118,11 +118,11 @@ def delicate() -> Memory:
 
 
 ROUGH_WORD = "xiphosuran"
-"""A word that only the memory `rough` contains."""
+"""A word that only the memory `rough_memory` contains."""
 
 
 @cache
-def rough() -> Memory:
+def rough_memory() -> Memory:
     """A memory with values that some stores refuse: control characters, deeply nested objects, empty values, and a tag
     that occurs twice."""
     deep: Any = ["bottom"]
@@ -142,7 +142,7 @@ def rough() -> Memory:
     }
 
 
-def various() -> tuple[Memory, ...]:
+def various_memories() -> tuple[Memory, ...]:
     """Memories that differ in all fields that recipes examine. Each field is filled in some memories, and empty or
     absent in others.
 
@@ -194,7 +194,7 @@ def various() -> tuple[Memory, ...]:
 def undocumented() -> tuple[Memory, Memory]:
     """Two memories. The first has a type that the specification does not name, and the second has a field that it does
     not name. They have no ids."""
-    known = various()[-1]
+    known = various_memories()[-1]
     return {**known, "memory_type": "working"}, {**known, "title": "a field of its own", "origin": {"tool": "import"}}
 
 
@@ -204,13 +204,13 @@ def unusual() -> Memory:
     Some tags are blank or repeated. Others are texts that programming languages may take for false.
     """
     title = f"a keyword, and {'a title that goes on, ' * 13}".ljust(299, ".") + "!"
-    return {**various()[-1], "title": title, "tags": ["", "0", "twice", "twice", "false", "once"]}
+    return {**various_memories()[-1], "title": title, "tags": ["", "0", "twice", "twice", "false", "once"]}
 
 
 def revisions(id: str) -> tuple[Memory, Memory]:
     """A memory, and a second version of it to be stored later. The second version has the same id, but another size and
     other values."""
-    known = {**various()[-1], "id": id, "extensions": {"x-revision": 1}}
+    known = {**various_memories()[-1], "id": id, "extensions": {"x-revision": 1}}
     later = {
         "content": "the pattern, revised, and longer than it was",
         "tags": ["three"],
@@ -219,7 +219,7 @@ def revisions(id: str) -> tuple[Memory, Memory]:
     return known, {**known, **later, "modified": "2026-03-04T05:06:07Z"}
 
 
-def tiny() -> Memory:
+def tiny_memory() -> Memory:
     """A memory with very few characters. It has no id."""
     return {
         "memory_type": "semantic",
@@ -232,10 +232,10 @@ def tiny() -> Memory:
 
 
 MIXED_WORDS = ("gastropod", "cephalopod")
-"""Words that only the memories of `mixed` contain."""
+"""Words that only the memories of `mixed_memories` contain."""
 
 
-def mixed(lacking: Collection[str] = ()) -> tuple[Memory, ...]:
+def mixed_memories(lacking: Collection[str] = ()) -> tuple[Memory, ...]:
     """Two memories for each of two words. The rich memory has an embedding of a usual length. The lean memory has fewer
     fields, and none of the fields in *lacking*. For the first word, the rich memory comes first; for the second word,
     the lean one does."""
@@ -317,7 +317,7 @@ def filler(word: str, characters: int) -> Memory:
     return {**_memory(chance, 0), "title": f"{word} {text}"[: characters - 1] + "s"}
 
 
-def odd(word: str) -> Memory:
+def odd_memory(word: str) -> Memory:
     """A memory that is found by `odd_query` and `shell_query` of this *word*, because its content has both queries
     verbatim."""
     query = odd_query(word)
@@ -347,7 +347,7 @@ NOWHERE = "qzxjvkwpfh"
 
 
 @cache
-def wide(size: int = 60) -> tuple[Memory, ...]:
+def cjk_memories(size: int = 60) -> tuple[Memory, ...]:
     """A corpus of *size* memories whose texts are almost entirely in CJK scripts."""
     chance = random.Random(1600)
     signs = "記憶想起検索結果閾値分割文書知識要約名前空間時間世界学習言語模型道具呼出説明過程計画実行評価失敗成功再試行"
@@ -395,7 +395,7 @@ ABSENT = object()
 """Stands for the value of a field that a memory lacks."""
 
 
-SETS: Mapping[str, Callable[[], tuple[Memory, ...]]] = {"corpus": corpus, "wide": wide, "growing": growing}
+SETS: Mapping[str, Callable[[], tuple[Memory, ...]]] = {"corpus": corpus, "wide": cjk_memories, "growing": growing}
 """The sets of memories that `main` can print, by name. Scripts in reports call `main` instead of containing these
 memories."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lro_conformance.capture.call import Call
-from lro_spec.tokens import honest_estimates
+from lro_spec.tokens import estimate_limits
 
 
 def characters(call: Call) -> int:
@@ -11,17 +11,17 @@ def characters(call: Call) -> int:
     return call.file.characters if call.file is not None else 0
 
 
-def is_honest(call: Call) -> bool:
-    """True if E of a call's file lies within the bounds of `honest_range`. An unknown E counts as 0."""
-    low, high = honest_range(call)
+def is_within_tolerance(call: Call) -> bool:
+    """True if E of a call's file lies within the bounds of `tolerated_range`. An unknown E counts as 0."""
+    low, high = tolerated_range(call)
     return low <= (call.estimate or 0) <= high
 
 
-def honest_range(call: Call) -> tuple[int, int]:
+def tolerated_range(call: Call) -> tuple[int, int]:
     """The lowest and the highest honest E of a call's file. They allow for servers that count a character literally and
     for servers that count it as an escape."""
     wide, escapes, narrow = call.file.scripts if call.file is not None else (0, 0, 0)
-    return honest_estimates(wide, escapes, narrow)
+    return estimate_limits(wide, escapes, narrow)
 
 
 def tokens_per_character(call: Call) -> float:

@@ -17,7 +17,7 @@ import orjson
 
 from lro_conformance.capture.records import Record, show, wide_characters
 from lro_spec.filenames import real_path
-from lro_spec.jsonl.strict import DEEPEST, StrictJsonError, loads, too_deep
+from lro_spec.jsonl.strict import MAX_LEVELS, StrictJsonError, loads, too_deep
 
 _SURROGATE = re.compile("[\ud800-\udbff\udc00-\udc7f\udd00-\udfff]")
 """Surrogates that do not represent a byte of a file name."""
@@ -55,10 +55,10 @@ class FileSeen:
     data: bytes = b""
     mode: int | None = None
     mtime: float | None = None
-    real: str | None = None
+    real_path: str | None = None
     """The real path: `path` with symbolic links resolved at that moment. None if `path` cannot be the path of a
     file."""
-    lately: bool = True
+    may_be_written_by_call: bool = True
     """True if the file was last written so late that it may have been written by the call that named it; False if it is
     older than the call, or does not exist (`written_since`)."""
 
@@ -174,19 +174,19 @@ def see_file(path: object, roots: tuple[Path, ...]) -> FileSeen:
         return FileSeen(path, "not the path of a file")
     real = Path(real_path(path))
     if not any(real.is_relative_to(root) for root in roots):
-        return FileSeen(path, OUTSIDE, real=str(real))
+        return FileSeen(path, OUTSIDE, real_path=str(real))
     try:
         descriptor = os.open(real, os.O_NONBLOCK | os.O_NOFOLLOW)  # The path may be a pipe, or may have become a link.
     except OSError as problem:
-        return FileSeen(path, f"cannot be opened: {problem.strerror}", real=str(real))
+        return FileSeen(path, f"cannot be opened: {problem.strerror}", real_path=str(real))
     seen = os.fstat(descriptor)
     if not stat.S_ISREG(seen.st_mode):
         os.close(descriptor)
-        return FileSeen(path, "is not a regular file", real=str(real))
+        return FileSeen(path, "is not a regular file", real_path=str(real))
     with os.fdopen(descriptor, "rb") as stream:
         if seen.st_size > MAX_FILE_BYTES:
             problem = f"has {seen.st_size} bytes; files of more than {MAX_FILE_BYTES} bytes are not read"
-            return FileSeen(path, problem, real=str(real))
+            return FileSeen(path, problem, real_path=str(real))
         data = stream.read(MAX_FILE_BYTES)
     return FileSeen(path, None, data, stat.S_IMODE(seen.st_mode), seen.st_mtime, str(real))
 
@@ -210,7 +210,7 @@ def open_preserving_atime(path: Path) -> Generator[BinaryIO]:
 def _line(number: int, raw: bytes) -> Line:
     try:
         value = orjson.loads(raw)
-        if raw.count(b"{") + raw.count(b"[") <= DEEPEST or not too_deep(value):
+        if raw.count(b"{") + raw.count(b"[") <= MAX_LEVELS or not too_deep(value):
             return Line(number, raw, value, None)
     except orjson.JSONDecodeError:
         pass

@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Any, cast
 from unicodedata import combining, is_normalized
 
-from lro_spec.jsonl.parse import lenient
+from lro_spec.jsonl.parse import read_leniently
 from lro_spec.jsonl.strict import equal, is_cut_off, surely_equal, too_deep
 from lro_spec.timestamps import parse
 
@@ -681,7 +681,7 @@ def _cached_json_in(text: str) -> Any:
 
 def _json_in(text: str) -> Any:
     try:
-        whole = lenient(text)
+        whole = read_leniently(text)
     except (ValueError, RecursionError):
         pass
     else:

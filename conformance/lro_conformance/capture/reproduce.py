@@ -23,7 +23,7 @@ from lro_conformance.capture.corpus import SETS, store_request
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.capture.intervention import BREAKING, CLEANED_UP, FROM_START, MENDED, PARENT_REPLACED, Intervention
 from lro_conformance.capture.start import HANDSHAKE, Entry, Start
-from lro_conformance.judging.subjects import Mark, Marked, evidence_of, location_of, place_of, reproducer_of
+from lro_conformance.judging.subjects import Mark, MarkedSubject, evidence_of, location_of, place_of, reproducer_of
 from lro_conformance.profile import fill
 from lro_conformance.wire.reply import Reply
 from lro_spec.redaction import is_secret
@@ -77,9 +77,9 @@ Item = bytes | str | Generated
 command."""
 
 
-def of_call(call: Call, *, also: Sequence[Item] = ()) -> str:
-    """The script for a call. The items in *also* are inserted just before the call."""
-    items = [*_with_data(call.start, call.before), *also, call.reply.request]
+def of_call(call: Call, *, items_before_call: Sequence[Item] = ()) -> str:
+    """The script for a call. The items in *items_before_call* are inserted just before the call."""
+    items = [*_with_data(call.start, call.before), *items_before_call, call.reply.request]
     return script(call.start, items, wait_s=patience(call), after=_outcome(call))
 
 
@@ -144,15 +144,15 @@ def of_expiry_between(first: Call, later: Call, trigger: int | None) -> str:
 
 def _in_the_way(start: Start) -> str:
     """Shell commands that create a regular file at the path of the output folder."""
-    parent = word(start, str(start.output_dir.parent)) if start.output_dir is not None else ""
-    return f"mkdir -p {parent}; printf 'in the way\\n' > {word(start, str(start.output_dir))}"
+    parent = shell_word(start, str(start.output_dir.parent)) if start.output_dir is not None else ""
+    return f"mkdir -p {parent}; printf 'in the way\\n' > {shell_word(start, str(start.output_dir))}"
 
 
 def of_series(call: Call, calls: int) -> str:
     """The script that repeats a call until it was made *calls* times, and then shows the number of files."""
     start = call.start
     items = [*_with_data(start, call.before), _repeated(call.reply.request, call.reply.id, calls)]
-    folder = word(start, str(start.output_dir or start.temp))
+    folder = shell_word(start, str(start.output_dir or start.temp))
     return script(start, items, wait_s=patience(call) + calls // 50, after=f"ls {folder} | wc -l")
 
 
@@ -183,7 +183,7 @@ def _intervention(previous_call: Call, intervention: Intervention, pause_s: int,
     start = previous_call.start
     if start.output_dir is None:
         return []
-    folder, parent = (word(start, str(path)) for path in (start.output_dir, start.output_dir.parent))
+    folder, parent = (shell_word(start, str(path)) for path in (start.output_dir, start.output_dir.parent))
     if intervention.kind == MENDED:
         outer = f"rm -f {parent}; " if broken == PARENT_REPLACED else ""
         return [f"sleep {pause_s}; {outer}rm -rf {folder}; mkdir -p {folder}"]
@@ -214,7 +214,7 @@ def _outcome(call: Call, *, lists: bool = False) -> str:
     path = _folder_of_file(call)
     if path is None:
         return _removal(call)
-    folder = word(call.start, str(path))
+    folder = shell_word(call.start, str(path))
     if call.file is None:
         return f"ls -lA {folder}" if lists else ""
     shown = f"ls -lA && head -n {SHOWN_LINES} ./* && wc -l ./*"
@@ -237,12 +237,12 @@ def with_marked_line(text: str, call: Call, mark: Mark | None) -> str:
     folder, line = _folder_of_file(call), next((line for line in call.file.lines if line.number == mark.number), None)
     if folder is None or line is None:
         return text
-    offset = len(line.raw.decode("utf-8", "replace")[: mark.at].encode())
+    offset = len(line.raw.decode("utf-8", "replace")[: mark.index].encode())
     if line.number <= SHOWN_LINES and offset < SHOWN_CHARACTERS:
         return text
     first = max(0, offset - SHOWN_CHARACTERS // 2) + 1
     part = f"awk 'FNR == {line.number}' ./* | cut -b {first}-{first + SHOWN_CHARACTERS - 1} | sed 's/^/  /'"
-    shown = f"echo '  line {line.number} from byte {first} on:'; (cd {word(call.start, str(folder))} && {part})"
+    shown = f"echo '  line {line.number} from byte {first} on:'; (cd {shell_word(call.start, str(folder))} && {part})"
     before, removal, after = text.rpartition(_REMOVAL)
     return f"{before}\n{shown}{removal}{after}"
 
@@ -255,7 +255,7 @@ def _removal(call: Call) -> str:
         return ""
     prefix = re.sub(r"[*?\[\\]", r"\\\g<0>", os.path.basename(path).partition("-")[0])  # escape wildcards
     pattern = quote(f"{prefix}-*.jsonl")
-    return f'find {word(start, str(start.cwd))} -maxdepth 1 -name {pattern} -newer "$d" -print -delete'
+    return f'find {shell_word(start, str(start.cwd))} -maxdepth 1 -name {pattern} -newer "$d" -print -delete'
 
 
 def patience(call: Call) -> int:
@@ -301,23 +301,24 @@ def script(
     The responses to requests that store memories are shown only if they are errors.
     """
     folders = [start.temp, *([_server_workdir(start)] if _uses_server_workdir(start) else [])]
-    setup_commands = [f"mkdir -p {' '.join(word(start, str(f)) for f in folders)}"]
+    setup_commands = [f"mkdir -p {' '.join(shell_word(start, str(f)) for f in folders)}"]
     if start.output_dir is not None:
-        setup_commands.append(f"mkdir -p {word(start, str(start.output_dir))}" if setup is None else setup)
+        setup_commands.append(f"mkdir -p {shell_word(start, str(start.output_dir))}" if setup is None else setup)
         setup_commands += _planting(start, start.output_dir, start.planted) if setup is None else ()
     for path, text in start.files.items():
         setup_commands.append(
-            f"mkdir -p {word(start, os.path.dirname(path))}; printf %s {word(start, text)} > {word(start, path)}"
+            f"mkdir -p {shell_word(start, os.path.dirname(path))}; "
+            f"printf %s {shell_word(start, text)} > {shell_word(start, path)}"
         )
     environment = [f"-u {quote(name)}" for name in start.unset]
     environment += [f"{quote(n)}={_value(start, n, v)}" for n, v in start.env.items()]
-    enter_folder = f"cd {word(start, str(start.cwd))}"
+    enter_folder = f"cd {shell_word(start, str(start.cwd))}"
     if start.seed_file is not None:
-        setup_commands.append(f"{_generator(start, 'corpus')} > {word(start, str(start.seed_file))}")
+        setup_commands.append(f"{_generator(start, 'corpus')} > {shell_word(start, str(start.seed_file))}")
     if start.seed_command:
-        words = " ".join(word(start, w) for w in start.seed_command)
+        words = " ".join(shell_word(start, w) for w in start.seed_command)
         setup_commands.append(f"({enter_folder} && env {' '.join(environment)} {words})")
-    command = f"env {' '.join(environment)} {' '.join(word(start, w) for w in start.argv)}"
+    command = f"env {' '.join(environment)} {' '.join(shell_word(start, w) for w in start.argv)}"
     if any(isinstance(item, str) and _LIMIT_FILE_SIZE in item for item in items):
         # The signal is ignored. So a write beyond the limit fails, and does not end the server.
         command = f"trap '' XFSZ && echo $BASHPID > \"$d/pid\" && exec {command}"
@@ -374,12 +375,12 @@ def _planting(start: Start, folder: Path, planted: Sequence[Entry]) -> Iterator[
     """Commands that create these entries of the output folder, with the same times of modification."""
 
     def places(entries: Iterable[Entry]) -> str:
-        return " ".join(word(start, str(folder / e.path)) for e in entries)
+        return " ".join(shell_word(start, str(folder / e.path)) for e in entries)
 
     files: dict[str, list[Entry]] = {}
     for entry in planted:
         if entry.target is not None:
-            yield f"ln -s -- {word(start, entry.target)} {places([entry])}"
+            yield f"ln -s -- {shell_word(start, entry.target)} {places([entry])}"
         elif entry.text is None:
             yield f"mkdir -p {places([entry])}"
         else:
@@ -393,7 +394,7 @@ def _planting(start: Start, folder: Path, planted: Sequence[Entry]) -> Iterator[
         yield f"touch -h -d @{modified} {places(entries)}"
 
 
-def word(start: Start, text: str) -> str:
+def shell_word(start: Start, text: str) -> str:
     """A text as a single word for the shell. In it, the path of the private folder of the process is replaced by
     ``$d``."""
     parts = text.split(str(start.workdir))
@@ -401,7 +402,7 @@ def word(start: Start, text: str) -> str:
 
 
 def _value(start: Start, name: str, value: str) -> str:
-    return f'"${name}"' if is_secret(name, value) and name.isidentifier() else word(start, value)
+    return f'"${name}"' if is_secret(name, value) and name.isidentifier() else shell_word(start, value)
 
 
 def _with_generators(start: Start, requests: Sequence[bytes]) -> list[Item]:
@@ -507,7 +508,7 @@ def of_cleaning(
     cleanup. Cleanup is triggered *runs* times. If restarts trigger it, that is limited to `MAX_RESTARTS` times.
     """
     start = call.start
-    folder = word(start, str(start.output_dir or start.temp))
+    folder = shell_word(start, str(start.output_dir or start.temp))
     steps = [f"sleep {max(pause_s, patience(call) - 1)}", *_planted(folder, _prefix(call), planted, read)]
     for path, kind in decoys:
         steps += _decoy(start, path, kind)
@@ -541,14 +542,15 @@ def _planted(
 
 
 def _decoy(start: Start, path: Path, kind: str) -> list[str]:
-    place = word(start, str(path))
-    commands = [f"mkdir -p {word(start, str(path.parent))}; cp \"$f\" {place}; touch -d '40 days ago' {place}"]
+    place = shell_word(start, str(path))
+    commands = [f"mkdir -p {shell_word(start, str(path.parent))}; cp \"$f\" {place}; touch -d '40 days ago' {place}"]
     if kind in ("folder", "subfolder"):
-        commands += [f"touch -d '40 days ago' {word(start, str(path.parent))}"]
+        commands += [f"touch -d '40 days ago' {shell_word(start, str(path.parent))}"]
     if kind == "symlink" and start.output_dir is not None:
         links = {path.name: path, "shortcut": path.parent}
         commands += [
-            f"ln -sfn {word(start, str(p))} {word(start, str(start.output_dir / n))}" for n, p in links.items()
+            f"ln -sfn {shell_word(start, str(p))} {shell_word(start, str(start.output_dir / n))}"
+            for n, p in links.items()
         ]
     return commands
 
@@ -556,7 +558,9 @@ def _decoy(start: Start, path: Path, kind: str) -> list[str]:
 def of_cleaning_at_start(start: Start) -> str:
     """The script for a cleanup at the *start* of a process. The folder has the entries that it had then. At its end,
     the script lists the entries that are left."""
-    return script(start, requests_before(start, ()), after=f"ls -l {word(start, str(start.output_dir or start.temp))}")
+    return script(
+        start, requests_before(start, ()), after=f"ls -l {shell_word(start, str(start.output_dir or start.temp))}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -635,7 +639,7 @@ def _(after: CallAfterOthers) -> str:
         return ""
     if earlier is None:
         return of_call_in_context(call, max_later=0)
-    return of_call(call, also=[one.reply.request for one in earlier if one.start is call.start])
+    return of_call(call, items_before_call=[one.reply.request for one in earlier if one.start is call.start])
 
 
 @evidence_of.register
@@ -646,11 +650,11 @@ def _(among: CallInContext) -> str:
 @reproducer_of.register
 def _(among: CallInContext) -> str:
     text, subject = of_call_in_context(among.call), among.subject
-    return with_marked_line(text, among.call, subject.mark) if isinstance(subject, Marked) else text
+    return with_marked_line(text, among.call, subject.mark) if isinstance(subject, MarkedSubject) else text
 
 
 @reproducer_of.register
-def _(marked: Marked) -> str:
+def _(marked: MarkedSubject) -> str:
     text, subject = reproducer_of(marked.subject), marked.subject
     call = subject.call if isinstance(subject, CallSubject) else subject
     return with_marked_line(text, call, marked.mark) if isinstance(call, Call) else text

@@ -6,15 +6,15 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from lro_conformance.analysis.events import events_in, times
+from lro_conformance.analysis.events import events_in, number_of_events
 from lro_conformance.analysis.sequences import explored_sweeps
 from lro_conformance.analysis.sweeps import wrong_by_age, wrong_by_name
 from lro_conformance.capture.records import show
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import Subjects
-from lro_conformance.trials.cleanup import EXPIRED, HOUR, Cleaning, Cleanup, Planted
-from lro_conformance.trials.decoys import OLD_S, operation_of
+from lro_conformance.trials.cleanup import EXPIRED_EVENT, HOUR, Cleaning, Cleanup, Planted
+from lro_conformance.trials.decoys import OLD_AGE_S, operation_of
 from lro_conformance.trials.defaults import Defaults, require_default
 from lro_conformance.trials.exploration import Explored, Sweeps
 from lro_conformance.trials.fallback import Fallback
@@ -49,7 +49,7 @@ def test_expired_files_are_deleted(cleanup: Cleanup, defaults: Defaults, subject
         if (stuck := cleaning.stuck) and not stopped(cleanup):
             subjects.expect(
                 holds=False,
-                expected=f"{stuck[0].path.name} ({OLD_S} s old) is deleted, "
+                expected=f"{stuck[0].path.name} ({OLD_AGE_S} s old) is deleted, "
                 "since younger files of the same operation were deleted",
                 observed=f"{stuck[0].path.name} is still there",
                 subject=cleaning,
@@ -361,7 +361,7 @@ def _has_expired(planted: Planted, cleaning: Cleaning) -> bool:
 
 
 def _is_very_old(planted: Planted) -> bool:
-    return planted.age_s >= OLD_S
+    return planted.age_s >= OLD_AGE_S
 
 
 def undeleted_operations(cleanup: Cleanup, defaults: Defaults) -> frozenset[str]:
@@ -442,7 +442,9 @@ def test_expiry_event_is_emitted(
                 "no event was seen, but the suite may not be watching the right channel (profile: events)"
             )
             continue
-        channels = Counter(e.partition(": ")[0] for e in events for _ in range(times(EXPIRED, e, gone)))
+        channels = Counter(
+            e.partition(": ")[0] for e in events for _ in range(number_of_events(EXPIRED_EVENT, e, gone))
+        )
         most_events = max(channels.values(), default=0)
         subjects.expect(
             most_events >= len(gone),

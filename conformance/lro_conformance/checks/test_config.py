@@ -99,7 +99,7 @@ def test_enabled_offloads(folders: Folders, subjects: Subjects) -> None:
 @check("LRO-THR-07")
 def test_no_file_below_the_threshold(survey: Survey, inline: Inline, subjects: Subjects) -> None:
     """No file is written for inline results: with a threshold that no result reaches, the output folder stays empty."""
-    if not any(c.file is not None and Path(c.file.real or "").parent == c.real_output_dir for c in survey.files):
+    if not any(c.file is not None and Path(c.file.real_path or "").parent == c.real_output_dir for c in survey.files):
         is_set = any(c.output_dir is not None for c in survey.files)
         missing = "no file of this server was found in the output folder that was set"
         raise NotObserved(missing if is_set or not survey.files else survey.reason_not_set("output_dir"))
@@ -169,7 +169,7 @@ def test_output_dir_setting(
         if not os.path.isabs(call.file.path):
             subjects.not_observed("file_path is not absolute")
             continue
-        is_below = Path(call.file.real or call.file.path).is_relative_to(call.real_output_dir)
+        is_below = Path(call.file.real_path or call.file.path).is_relative_to(call.real_output_dir)
         subjects.expect(is_below, expected=f"a file in {call.output_dir}", observed=call.file.path, subject=call)
 
 
@@ -215,7 +215,7 @@ def test_system_temporary_directory(survey: Survey, folders: Folders, defaults: 
         if c.file is not None and not _folder_proves_nothing(survey, c)
     ]
     for call, temporary_folders, how in offloaded:
-        path, real = (call.file.path, call.file.real) if call.file is not None else ("", None)
+        path, real = (call.file.path, call.file.real_path) if call.file is not None else ("", None)
         folder = Path(real or path).parent
         in_cwd = (
             folder == call.start.cwd and folder not in temporary_folders
@@ -253,7 +253,7 @@ def _folder_proves_nothing(survey: Survey, call: Call) -> bool:
     return not calls_of_operation or any(
         c.real_output_dir is not None
         and c.file is not None
-        and not Path(c.file.real or "").is_relative_to(c.real_output_dir)
+        and not Path(c.file.real_path or "").is_relative_to(c.real_output_dir)
         for c in calls_of_operation
     )
 
@@ -327,5 +327,5 @@ def _call_for_few_records(survey: Survey) -> Call | None:
 
 
 def _is_below_output_dir(call: Call) -> bool:
-    real, root = call.file.real if call.file is not None else None, call.real_output_dir
+    real, root = call.file.real_path if call.file is not None else None, call.real_output_dir
     return real is not None and root is not None and Path(real).is_relative_to(root)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from lro_conformance.analysis.documents import Documents, breaks
+from lro_conformance.analysis.documents import Documents, violates
 from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.exchanges import Exchanges, repeated_record
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.estimate import characters
 from lro_conformance.capture.records import as_record, show
 from lro_conformance.judging.check import check
-from lro_conformance.judging.subjects import STATED_ESTIMATE, Subjects
+from lro_conformance.judging.subjects import ESTIMATE_IN_HEADERS, Subjects
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
 
@@ -53,7 +53,9 @@ def test_summary_estimate(documents: Documents, estimates: Estimates, subjects: 
     """The summary's estimated_tokens equals the header's estimated_tokens, with or without the descriptor's own tokens
     subtracted."""
     # If the same memories do not always have the same estimate, the cause may be that headers state a wrong number.
-    documents.judge("LRO-DESC-04", subjects, place="" if estimates.are_steady else STATED_ESTIMATE)
+    documents.judge(
+        "LRO-DESC-04", subjects, place="" if estimates.same_memories_have_same_estimate else ESTIMATE_IN_HEADERS
+    )
 
 
 @check("LRO-DESC-05")
@@ -170,7 +172,7 @@ def test_answer_is_compact(survey: Survey, documents: Documents, edition: Editio
     4,000 tokens. Four characters count as one token. Of content and structuredContent, only the larger is counted.
     Answers that contain records are not examined (LRO-DESC-11).
     """
-    with_records = {id(d.call) for d in documents.documents if any(map(breaks, d.of("LRO-DESC-11")))}
+    with_records = {id(d.call) for d in documents.documents if any(map(violates, d.findings_about("LRO-DESC-11")))}
     described = [c for c in survey.files if c.found_descriptor is not None]
     calls = [c for c in described if id(c) not in with_records and repeated_record(c) is None]
     if len(described) < len(survey.files):

@@ -12,7 +12,7 @@ from lro_conformance.capture.marks import mark_in_file
 from lro_conformance.capture.records import MEMORY_FIELDS, Record, by_id, differences, is_blank, show
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable
-from lro_conformance.judging.subjects import Marked, Subjects
+from lro_conformance.judging.subjects import MarkedSubject, Subjects
 from lro_conformance.trials.survey import Survey
 
 
@@ -34,7 +34,7 @@ def test_detail_takes_effect(survey: Survey, details: DetailLevels, subjects: Su
         if len(operation.details) < 2 or len(explicit_calls) < 2:
             subjects.not_observed(f"{name} was not offloaded at two detail levels")
             continue
-        level = details.ignored(name)
+        level = details.level_returned_always(name)
         subjects.expect(
             level is None,
             expected=f"{name}: records of the requested level",
@@ -104,7 +104,7 @@ def _expect_default_level(survey: Survey, operation: str, level: str, subjects: 
             else "",
             subject=call
             if differing is None
-            else Marked(CallAfterOthers(call), mark_in_file(call, differing[0], *fields[:1])),
+            else MarkedSubject(CallAfterOthers(call), mark_in_file(call, differing[0], *fields[:1])),
         )
     elif level == "light":
         record_with_content = next((r for r in call.file_records if r.get("content") not in (None, "")), None)
@@ -114,7 +114,7 @@ def _expect_default_level(survey: Survey, operation: str, level: str, subjects: 
             observed="records have content",
             subject=call
             if record_with_content is None
-            else Marked(CallAfterOthers(call), mark_in_file(call, record_with_content, "content")),
+            else MarkedSubject(CallAfterOthers(call), mark_in_file(call, record_with_content, "content")),
         )
     if levels and explicit_call is None:
         subjects.expect(

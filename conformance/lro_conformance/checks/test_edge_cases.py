@@ -6,8 +6,8 @@ from lro_conformance.analysis.documents import Documents, describe
 from lro_conformance.analysis.estimate import MEASURES_OTHER_RECORDS, Estimates
 from lro_conformance.analysis.exchanges import ALTERED, Exchanges
 from lro_conformance.capture.call import Call, ComparedCall, died
-from lro_conformance.capture.corpus import OTHER_WORD, WORD
-from lro_conformance.capture.estimate import characters, honest_range
+from lro_conformance.capture.corpus import LARGE_WORD, OTHER_WORD
+from lro_conformance.capture.estimate import characters, tolerated_range
 from lro_conformance.capture.recipes import commands_of
 from lro_conformance.capture.records import Record, show, strings_in
 from lro_conformance.judging.check import check
@@ -19,7 +19,7 @@ from lro_conformance.trials.seeded import Seeded
 from lro_conformance.trials.survey import Survey
 from lro_spec.display import counted
 from lro_spec.findings import Kind
-from lro_spec.tokens import LOW
+from lro_spec.tokens import MIN_FACTOR
 
 
 @check("LRO-REC-13")
@@ -171,7 +171,7 @@ def test_estimate_is_of_this_call(
 def _rough_range(call: Call) -> tuple[int, int]:
     """The lowest and the highest estimate that this check accepts for a call's file: half of the smallest and twice the
     largest honest estimate."""
-    low, high = honest_range(call)
+    low, high = tolerated_range(call)
     return low // 2, 2 * high
 
 
@@ -185,7 +185,7 @@ def test_huge_memory_is_offloaded(survey: Survey, seeded: Seeded, subjects: Subj
     """A single large memory is offloaded, and so is a single memory of more than 65,536 tokens."""
     large_call = seeded.large_filed
     inline_memory = (
-        _memory_with(WORD, large_call) if large_call is not None and large_call.outcome == "inline" else None
+        _memory_with(LARGE_WORD, large_call) if large_call is not None and large_call.outcome == "inline" else None
     )
     if large_call is not None and inline_memory and survey.lowest > 1 and not survey.is_small(large_call):
         subjects.expect(  # if the lowest threshold is 1, a single record is examined by other checks
@@ -197,7 +197,7 @@ def test_huge_memory_is_offloaded(survey: Survey, seeded: Seeded, subjects: Subj
         return
     call, threshold = seeded.huge, 2 * seeded.large_estimate
     length = max(map(len, strings_in(_memory_with(OTHER_WORD, call))), default=0)
-    if call is None or length / 4 * LOW <= threshold:
+    if call is None or length / 4 * MIN_FACTOR <= threshold:
         raise NotObserved("no memory of more than 65,536 tokens could be stored and retrieved")
     if not all(_roughly_honest(c) for c in seeded.files):
         raise NotObserved(

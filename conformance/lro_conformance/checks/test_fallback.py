@@ -113,7 +113,7 @@ def test_failure_event_is_emitted(failed_writes: FailedWrites, estimates: Estima
     """
     events_were_seen = any(f.events for f in failed_writes.failing)
     with_known_events = [f for f in failed_writes.failing if f.events_known]
-    found = _judged_by(with_known_events, lambda f: emits_event(f, estimates, watched=events_were_seen))
+    found = _judged_by(with_known_events, lambda f: emits_event(f, estimates, events_were_seen=events_were_seen))
     announcements = [(f, not _is_missed(judged)) for f, judged in found if any(isinstance(j, Judged) for j in judged)]
     _judge_all(found, failed_writes, subjects, remark=remark_on_announced(announcements))
     _note_the_rest(failed_writes, subjects)

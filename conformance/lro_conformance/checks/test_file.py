@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lro_conformance.analysis.documents import Documents
-from lro_conformance.analysis.estimate import Estimates, slack
+from lro_conformance.analysis.estimate import Estimates, estimate_tolerance
 from lro_conformance.analysis.exchanges import Exchanges
 from lro_conformance.analysis.threshold import Decision
 from lro_conformance.capture.call import CallAfterOthers
 from lro_conformance.capture.records import show
 from lro_conformance.judging.check import check
-from lro_conformance.judging.subjects import STATED_ESTIMATE, Marked, Subjects
+from lro_conformance.judging.subjects import ESTIMATE_IN_HEADERS, MarkedSubject, Subjects
 from lro_conformance.trials.edges import Edge, Edges, Probe, text_tokens
 from lro_conformance.trials.survey import Survey
 
@@ -155,7 +155,7 @@ def test_header_estimate_is_the_compared_one(
                 expected=f"{name}: estimated_tokens {edge.estimate} is compared with threshold {probe.threshold}",
                 observed=f"{probe.call.outcome}, so a different number was compared"
                 + (_of_the_text(edge, probe) if rule == "text" else _rounded(estimates)),
-                subject=Marked(probe.call, None, STATED_ESTIMATE),
+                subject=MarkedSubject(probe.call, None, ESTIMATE_IN_HEADERS),
             )
     if edges.reason is not None:
         subjects.not_observed(edges.reason)
@@ -189,10 +189,10 @@ def test_header_estimate_is_stable(estimates: Estimates, subjects: Subjects) -> 
     for one, other in estimates.same_memories:
         a, b = one.header["estimated_tokens"], other.header["estimated_tokens"]
         subjects.expect(
-            abs(a - b) <= slack(one, other),
+            abs(a - b) <= estimate_tolerance(one, other),
             expected=f"E = {a}, as in a file with the same memories",
             observed=f"E = {b}",
-            subject=Marked(CallAfterOthers(other, (one,)), None, STATED_ESTIMATE),
+            subject=MarkedSubject(CallAfterOthers(other, (one,)), None, ESTIMATE_IN_HEADERS),
         )
 
 

@@ -14,7 +14,7 @@ from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import Edition
 from lro_spec.jsonl.values import whole_number
-from lro_spec.validation.guidance import COUNT, TOKENS, paths
+from lro_spec.validation.guidance import COUNT_PATTERN, TOKENS_PATTERN, paths
 
 
 @check("LRO-GUI-01")
@@ -41,8 +41,9 @@ def test_guidance_follows_the_template(survey: Survey, edition: Edition, subject
         missing = [
             element
             for element, is_mentioned in {
-                "the count": bool(COUNT.search(guidance)) or str(len(call.file_records)) in _plain_numbers(guidance),
-                "the tokens saved": bool(TOKENS.search(guidance)) or _names_estimate(call),
+                "the count": bool(COUNT_PATTERN.search(guidance))
+                or str(len(call.file_records)) in _plain_numbers(guidance),
+                "the tokens saved": bool(TOKENS_PATTERN.search(guidance)) or _names_estimate(call),
                 "the path of the file": str(call.descriptor.get("file_path")) in guidance or bool(paths(guidance)),
                 "the recipes": "recipe" in guidance.lower(),
                 "the header line": header_is_optional

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from lro_conformance.analysis.comparison import Comparison
 from lro_conformance.analysis.estimate import Estimates
 from lro_conformance.analysis.exchanges import Exchanges, repeated_record
-from lro_conformance.analysis.on_off import NOT_SURROUNDED, difference, on_off_pairs, texts_only
+from lro_conformance.analysis.on_off import NOT_OFF_BETWEEN_ON, difference, on_off_pairs, texts_only
 from lro_conformance.analysis.threshold import Decision, compares_the_text
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import corpus
@@ -84,14 +84,14 @@ def test_text_is_that_without_lro(
         if lost is None or "inject" in comparison.unstable_operations:
             subjects.not_observed("identical calls of inject return different texts")
             continue
-        if not pair.surrounded:
-            subjects.not_observed(NOT_SURROUNDED)
+        if not pair.is_off_between_on:
+            subjects.not_observed(NOT_OFF_BETWEEN_ON)
             continue
         subjects.expect(
             not lost,
             expected=f"the text that inject returns with LRO off: {show(lost[0], 100) if lost else ''}",
             observed=f"{counted(len(lost), 'line')} missing in a text of {len(pair.on[-1].text)} characters",
-            subject=pair.at,
+            subject=pair.subject,
         )
 
 

@@ -9,7 +9,7 @@ from lro_conformance.capture.call import Call, CallInContext, in_shared_file, sh
 from lro_conformance.capture.records import show
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotObserved
-from lro_conformance.judging.subjects import IN_FLIGHT, SHARED_FILE, Marked, Subjects
+from lro_conformance.judging.subjects import CONCURRENT_CALL, SHARED_FILE, MarkedSubject, Subjects
 from lro_conformance.trials.exploration import Explored
 from lro_conformance.trials.survey import Survey
 from lro_spec.display import counted
@@ -98,7 +98,7 @@ def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None
                 holds=False,
                 expected=f"in flight with other calls, {call.label} is offloaded, as it is alone",
                 observed=f"inline: {show(call.text, 200)}",
-                subject=Marked(CallInContext(call), None, IN_FLIGHT),
+                subject=MarkedSubject(CallInContext(call), None, CONCURRENT_CALL),
             )
         if not alone.file_records or call.file is None or call.file.problem is not None:
             continue
@@ -114,7 +114,7 @@ def test_every_call_has_its_own_file(survey: Survey, subjects: Subjects) -> None
             expected=f"in flight with other calls, {call.label} has the "
             f"{counted(len(alone.file_records), 'record')} that it has alone",
             observed=f"{counted(len(call.file_records), 'record')}, {difference}in {place}",
-            subject=Marked(CallInContext(call), None, SHARED_FILE if shared else IN_FLIGHT),
+            subject=MarkedSubject(CallInContext(call), None, SHARED_FILE if shared else CONCURRENT_CALL),
         )
 
 
@@ -133,5 +133,5 @@ def test_names_of_a_long_session_differ(explored: Explored, subjects: Subjects) 
         not series.repeated,
         expected=f"{series.calls} names for {series.calls} results of one process",
         observed=f"{series.repeated[0] if series.repeated else ''} is the file of several results",
-        subject=Marked(series, None, SHARED_FILE),
+        subject=MarkedSubject(series, None, SHARED_FILE),
     )

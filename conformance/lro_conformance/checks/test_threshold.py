@@ -13,10 +13,15 @@ from lro_conformance.analysis.detail import NO_DETAIL
 from lro_conformance.analysis.documents import Document, Documents
 from lro_conformance.analysis.estimate import ESTIMATE_OF_EARLIER_CALL, LARGER, MEASURES_OTHER_RECORDS, Estimates
 from lro_conformance.analysis.exchanges import ALTERED, Exchanges
-from lro_conformance.analysis.on_off import NOT_SURROUNDED, difference, on_off_pairs, texts_only
-from lro_conformance.analysis.threshold import DRIFT, Decision, is_another_figure_stated, latches_after_offloading
+from lro_conformance.analysis.on_off import NOT_OFF_BETWEEN_ON, difference, on_off_pairs, texts_only
+from lro_conformance.analysis.threshold import (
+    MAX_DRIFT_SHARE,
+    Decision,
+    is_another_figure_stated,
+    offloads_everything_after_first,
+)
 from lro_conformance.capture.call import Call, CallInContext, ComparedCall
-from lro_conformance.capture.estimate import characters, honest_range, is_honest
+from lro_conformance.capture.estimate import characters, is_within_tolerance, tolerated_range
 from lro_conformance.capture.records import (
     MAX_MESSAGE_CHARACTERS,
     Record,
@@ -30,7 +35,7 @@ from lro_conformance.capture.records import (
 from lro_conformance.capture.warnings import write_failure
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
-from lro_conformance.judging.subjects import IN_FLIGHT, STATED_ESTIMATE, Marked, Subjects, evidence_of
+from lro_conformance.judging.subjects import CONCURRENT_CALL, ESTIMATE_IN_HEADERS, MarkedSubject, Subjects, evidence_of
 from lro_conformance.lab.operations import TOOLS, matching_tool
 from lro_conformance.trials.defaults import Bracket, Defaults, require_default
 from lro_conformance.trials.disabled import Control, Disabled
@@ -40,7 +45,7 @@ from lro_conformance.trials.seeded import Seeded
 from lro_conformance.trials.survey import Inline, Survey
 from lro_spec.display import counted
 from lro_spec.editions import Edition
-from lro_spec.tokens import LOW
+from lro_spec.tokens import MIN_FACTOR
 
 
 @check("LRO-SCOPE-01")
@@ -145,7 +150,7 @@ def test_default_threshold(
     if offloaded_once_enabled:
         subjects.not_observed("LRO is not on by default, so the default threshold cannot be observed")
         return
-    if latches_after_offloading(edges) or contradiction(defaults) is not None:
+    if offloads_everything_after_first(edges) or contradiction(defaults) is not None:
         subjects.not_observed("the default is not one threshold for all calls")
         return
     if is_another_figure_stated(decisions, estimates):
@@ -155,9 +160,11 @@ def test_default_threshold(
         )
         return
     for bracket in offloading if len(offloading) > 1 or not defaults.brackets else defaults.brackets:
-        returns_other_records = comparison is not None and bracket.operation in comparison.reordered
+        returns_other_records = (
+            comparison is not None and bracket.operation in comparison.operations_differing_between_processes
+        )
         varies = returns_other_records or bracket.operation in survey.volatile_operations or estimates.rounding_step > 1
-        slack = DRIFT if varies else 0.0
+        slack = MAX_DRIFT_SHARE if varies else 0.0
         _expect_right_sides(
             bracket,
             default,
@@ -230,7 +237,7 @@ def _expect_right_sides(
     if estimate is not None:
         described, below = f"{estimate} tokens", estimate * (1 - slack_of_inline) <= default
     elif bracket.inline.records:
-        described, below = f"{size} characters", size / 4 * LOW <= default
+        described, below = f"{size} characters", size / 4 * MIN_FACTOR <= default
     else:
         return
     subjects.expect(
@@ -266,9 +273,9 @@ def test_estimate_is_honest(
             return MEASURES_OTHER_RECORDS
         if estimates.is_cut_short(call):
             return "a file of inject has fewer records than its E counts (LRO-INJ-03)"
-        if covers_a_part and (call.estimate or 0) < honest_range(call)[0]:
+        if covers_a_part and (call.estimate or 0) < tolerated_range(call)[0]:
             return "E covers only a part of the result (LRO-THR-05)"
-        return ALTERED if not is_honest(call) and exchanges.alters(call) else None
+        return ALTERED if not is_within_tolerance(call) and exchanges.alters(call) else None
 
     documents.judge("LRO-THR-02", subjects, skip=reason_to_skip, among=survey.files)
     if estimates.fraction is not None:
@@ -280,8 +287,8 @@ def test_estimate_is_honest(
             subject=call,
         )
 
-    if estimates.unlike is not None:
-        one, other = estimates.unlike
+    if estimates.results_with_unlike_rates is not None:
+        one, other = estimates.results_with_unlike_rates
         subjects.expect(
             holds=False,
             expected=f"one heuristic for all operations: {other.operation} has E = {other.estimate} for "
@@ -303,7 +310,9 @@ def test_wide_scripts_weigh_more(survey: Survey, seeded: Seeded, estimates: Esti
 
     A file is examined only if at least 40 % of the characters of its record lines are CJK characters.
     """
-    implausible = any(not is_honest(c) for c in survey.files if isinstance(c.estimate, int) and c.file_records)
+    implausible = any(
+        not is_within_tolerance(c) for c in survey.files if isinstance(c.estimate, int) and c.file_records
+    )
     if implausible or estimates.fraction is not None:
         raise NotObserved("the estimate of other texts is not plausible, either (LRO-THR-02, LRO-THR-05)")
     wide_shares = {id(c): wide_share("".join(strings_in(c.file_records))) for c in seeded.wide if c.estimate}
@@ -365,7 +374,7 @@ def test_operation_runs_as_without_lro(
                 f"{pair.off.operation} returns different records in each server process, with LRO on or off"
             )
             continue
-        if pair.ignores_limit or pair.is_cut:
+        if pair.ignores_limit or pair.off_lost_records:
             subjects.not_observed("with LRO off, a result is truncated or exceeds its limit (LRO-CFG-01)")
             continue
         differing = difference(pair, comparison)
@@ -376,22 +385,22 @@ def test_operation_runs_as_without_lro(
             if differing is not None
             else "",
             observed=differing[1] if differing is not None else "",
-            subject=pair.at,
+            subject=pair.subject,
         )
     for pair in texts_only(pairs):
         lost = pair.lost_lines
         if lost is None:
             subjects.not_observed("identical calls return different texts, in which no records can be read")
             continue
-        if not pair.surrounded:
-            subjects.not_observed(NOT_SURROUNDED)
+        if not pair.is_off_between_on:
+            subjects.not_observed(NOT_OFF_BETWEEN_ON)
             continue
         subjects.expect(
             not lost,
             expected=f"{pair.off.label} below the threshold returns the same with LRO on as with LRO off: "
             f"{show(lost[:1], 100)}",
             observed=f"{counted(len(lost), 'line')} of that text missing",
-            subject=pair.at,
+            subject=pair.subject,
         )
 
 
@@ -491,12 +500,12 @@ def _covers_all(name: str, files: Iterable[Call], partial: Call | None, subjects
     This is not observed unless the operation has two different honest estimates, which show that E depends on the size
     of the result.
     """
-    if len({c.estimate for c in files if c.operation == name and c.estimate and is_honest(c)}) < 2:
+    if len({c.estimate for c in files if c.operation == name and c.estimate and is_within_tolerance(c)}) < 2:
         subjects.not_observed(
             "fewer than two different accurate estimates were seen, so it is unknown whether E follows the size"
         )
         return
-    low = honest_range(partial)[0] if partial is not None else 0
+    low = tolerated_range(partial)[0] if partial is not None else 0
     subjects.expect(
         partial is None,
         expected=f"{name}: E is at least {low} for {len(partial.file_records)} records, since E is accurate for "
@@ -598,7 +607,7 @@ def _expect_at_edges(
                 expected=f"{name}, a result of {_tokens(edge)} at threshold {probe.threshold}, is "
                 f"{_described(outcome)}",
                 observed=_described(probe.call.outcome),
-                subject=Marked(subject, None, STATED_ESTIMATE) if stated_differently else subject,
+                subject=MarkedSubject(subject, None, ESTIMATE_IN_HEADERS) if stated_differently else subject,
             )
 
 
@@ -614,7 +623,7 @@ def test_anything_above_is_offloaded(exchanges: Exchanges, explored: Explored | 
             expected=f"{series.call.label} is offloaded, as in {counted(series.calls - 1, 'identical call')} before",
             observed=f"{series.call.outcome} (some of these calls were in flight together)"
             + (f", {show(series.call.text, 200)}" if series.call.text else ""),
-            subject=Marked(series, None, IN_FLIGHT),
+            subject=MarkedSubject(series, None, CONCURRENT_CALL),
         )
 
 
@@ -646,7 +655,7 @@ def test_envelope_is_that_without_lro(
             expected=f"{pair.off.label} below the threshold returns the same members with LRO on as with LRO off: "
             + (lost[0] if lost else ""),
             observed=f"this member is missing; the members are {', '.join(sorted(envelope(pair.on[-1].result, ())))}",
-            subject=pair.at,
+            subject=pair.subject,
         )
 
 
@@ -708,7 +717,7 @@ def test_one_threshold_for_all(
         raise NotApplicable("the server has one operation and no choice of detail levels")
     if edges.reason is not None:
         subjects.not_observed(edges.reason)
-    if latches_after_offloading(edges):
+    if offloads_everything_after_first(edges):
         subjects.not_observed("once it has offloaded a result, the server offloads everything, whatever the threshold")
         return
     contradicting_brackets = contradiction(defaults)

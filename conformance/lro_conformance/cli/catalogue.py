@@ -71,7 +71,7 @@ def explain(ids: tuple[str, ...], edition_name: str | None) -> None:
 
     from lro_conformance.cli.explain import WIDTH, as_text, explanation
     from lro_conformance.report.catalogue import full_id, nearest, note, requirement_of
-    from lro_spec.catalogue import by_edition, catalogue
+    from lro_spec.catalogue import catalogue, wordings_by_edition
 
     edition = known_edition(edition_name)
     width = max(40, min(WIDTH, get_terminal_size((WIDTH, 24)).columns))
@@ -81,7 +81,7 @@ def explain(ids: tuple[str, ...], edition_name: str | None) -> None:
         id = requirement_of(word) or full_id(word)
         if text is not None:
             texts.append(text)
-        elif edition in (versions := by_edition(id)):
+        elif edition in (versions := wordings_by_edition(id)):
             texts.append("\n".join(as_text(explanation(versions[edition]), width)))
         elif versions:
             raise UsageError(f"{edition} has no requirement {id}; it is in {', '.join(versions)} (--edition)")

@@ -8,11 +8,11 @@ from pathlib import Path
 import click
 
 from lro_conformance.errors import UsageError
-from lro_conformance.report.outputs import Form, Outputs, form_options
+from lro_conformance.report.outputs import Outputs, ReportFormat, format_options
 
-FORMS = (
-    Form("markdown", "Markdown, for a step summary or a comment.", (("", ".compare_views:to_markdown"),)),
-    Form("html", "HTML page in one file, no network access.", (("", ".compare_views:to_html"),)),
+FORMATS = (
+    ReportFormat("markdown", "Markdown, for a step summary or a comment.", (("", ".compare_views:to_markdown"),)),
+    ReportFormat("html", "HTML page in one file, no network access.", (("", ".compare_views:to_html"),)),
 )
 
 
@@ -25,7 +25,7 @@ FORMS = (
     is_flag=True,
     help="With --matrix: include requirements that all reports pass, or that do not apply.",
 )
-@form_options(FORMS)
+@format_options(FORMATS)
 def compare(reports: tuple[Path, ...], side_by_side: bool, show_all: bool, outputs: Outputs) -> int:
     """Show what changed between two reports of `lro certify --json`, or put several side by side.
 

@@ -62,12 +62,12 @@ def _packages() -> Finding:
 
 
 def _temporary() -> Finding:
-    from lro_conformance.wire.shortage import LEAST_BYTES, lack_of_space
+    from lro_conformance.wire.shortage import MIN_FREE_BYTES, lack_of_space
 
     folder = tempfile.gettempdir()
     free_mib = shutil.disk_usage(folder).free >> 20
     problem = lack_of_space()
-    observation = f"{folder}: {free_mib:,} MiB free ({LEAST_BYTES >> 20} are needed)"
+    observation = f"{folder}: {free_mib:,} MiB free ({MIN_FREE_BYTES >> 20} are needed)"
     if problem is None and not os.access(folder, os.W_OK | os.X_OK):
         problem = f"{folder} cannot be written: set TMPDIR to another folder"
     return Finding("temporary folder", observation, problem or "")

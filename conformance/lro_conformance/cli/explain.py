@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from lro_conformance.report.catalogue import check_sources, notes
-from lro_spec.catalogue import Requirement, by_edition
+from lro_spec.catalogue import Requirement, wordings_by_edition
 
 EXAMPLES = Path(__file__).with_name("examples.json")
 WIDTH = 100
@@ -90,7 +90,7 @@ def as_markdown(page: Explanation, link: Callable[[str], str | None]) -> Iterato
 
 
 def _facts(r: Requirement) -> str:
-    editions = list(by_edition(r.id))
+    editions = list(wordings_by_edition(r.id))
     named = f"edition{'s' * (len(editions) > 1)} {', '.join(editions)}"
     return f"{_keyword_and_level(r)}, group {r.group}, section “{r.section}”, {named}"
 
@@ -102,7 +102,7 @@ def _keyword_and_level(r: Requirement) -> str:
 
 def _other_statements(r: Requirement) -> tuple[str, ...]:
     """A paragraph for each edition in which the keyword, the level or the statement differs from those of *r*."""
-    versions = {name: (_keyword_and_level(other), other.statement) for name, other in by_edition(r.id).items()}
+    versions = {name: (_keyword_and_level(other), other.statement) for name, other in wordings_by_edition(r.id).items()}
     differing = {name: version for name, version in versions.items() if version != (_keyword_and_level(r), r.statement)}
     return tuple(
         f"`{name}` ({binding}): {'same statement.' if statement == r.statement else ' '.join(statement.split())}"
@@ -132,7 +132,7 @@ def example_key(r: Requirement) -> str:
 
     The name is left out if this edition is the first one that has the requirement at all.
     """
-    first, *_ = versions = by_edition(r.id)
+    first, *_ = versions = wordings_by_edition(r.id)
     edition = next(name for name in versions if versions[name].statement == r.statement)
     return r.id if edition == first else f"{r.id} {edition}"
 

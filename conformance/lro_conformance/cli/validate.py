@@ -86,7 +86,7 @@ def validate(
     visited = VisitedFiles()
     with Meter(sys.stderr, inputs) as meter:
         printer = FindingsPrinter(
-            form, required_output(sys.stdout), max_findings or None, quiet=quiet, before=meter.hide
+            form, required_output(sys.stdout), max_findings or None, quiet=quiet, before_each_finding=meter.hide
         )
         for input_file in inputs:
             # `--follow` has validated the files in `visited` together with their descriptors.
@@ -98,7 +98,7 @@ def validate(
                 valid_edition,
                 named=input_file.named,
                 follow=follow,
-                watched=meter.watched,
+                wrap_stream=meter.watched,
                 visited=visited,
                 timeout_s=timeout_s or TIMEOUT_S,
             )

@@ -10,19 +10,19 @@ import click
 
 from lro_conformance.cli.options import known_edition
 from lro_conformance.errors import EXIT_NO_VERDICT, EXIT_OK, UsageError
-from lro_conformance.report.outputs import Form, Outputs, form_options
+from lro_conformance.report.outputs import Outputs, ReportFormat, format_options
 
 if TYPE_CHECKING:
     from lro_conformance.vectors.model import Corpus, Vector
 
-FORMS = (
-    Form(
+FORMATS = (
+    ReportFormat(
         "json",
         "Write the results as JSON. Here and below, - is standard output.",
         (("", "results:as_json"),),
         package="lro_conformance.vectors",
     ),
-    Form("junit", "Write them as JUnit XML.", (("", "results:to_junit"),), package="lro_conformance.vectors"),
+    ReportFormat("junit", "Write them as JUnit XML.", (("", "results:to_junit"),), package="lro_conformance.vectors"),
 )
 
 _edition = click.option("--edition", "edition_name", metavar="E", help="Only vectors of this edition.")
@@ -98,7 +98,7 @@ def export(
 @click.option(
     "--require", "required", multiple=True, metavar="K", help="Fail if the adapter lacks this kind; repeatable."
 )
-@form_options(FORMS)
+@format_options(FORMATS)
 @click.option("-v", "--verbose", is_flag=True, help="Show every requirement.")
 def run(
     command: tuple[str, ...],
@@ -137,8 +137,8 @@ def run(
     except AdapterError as problem:
         click.echo(f"lro vectors run: {problem}", err=True)
         return EXIT_NO_VERDICT
-    results = rendering.judged(answers, corpus, edition, required)
-    for line in rendering.text(results, verbose=verbose):
+    results = rendering.judge_answers(answers, corpus, edition, required)
+    for line in rendering.as_text(results, verbose=verbose):
         click.echo(line, file=sys.stderr if outputs.uses_stdout else sys.stdout)
     outputs.write(results)
     return results.exit_code

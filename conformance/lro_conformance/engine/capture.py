@@ -38,10 +38,10 @@ WATCH_INTERVAL_S = 0.25
 MAX_ATTEMPTS = 4
 """Maximum number of attempts of a trial. It is repeated if the machine's clock was set during an attempt."""
 
-TIMEOUT_S = 600.0
+DEFAULT_TIMEOUT_S = 600.0
 """Default time limit of a run, in seconds."""
 
-SEQUENCES = Budget().sequences
+DEFAULT_SEQUENCES = Budget().sequences
 """Number of sequences that the explorer tries by default."""
 
 
@@ -54,11 +54,11 @@ class Capture:
         *,
         seed: int | None = None,
         only: Collection[str] | None = None,
-        examples: int = SEQUENCES,
+        examples: int = DEFAULT_SEQUENCES,
         other_editions: Sequence[str] = (),
         observer: Observer = lambda event: None,
         recorder: Recorder | None = None,
-        timeout_s: float = TIMEOUT_S,
+        timeout_s: float = DEFAULT_TIMEOUT_S,
         all_trials: bool = False,
     ) -> None:
         """*other_editions* are the further editions by which the evidence will be judged. For the other parameters see
@@ -103,7 +103,7 @@ class Capture:
                 seed=self.seed,
                 budget=Budget(self.examples),
                 recorder=self._recorder,
-                others=self._other_editions,
+                other_editions=self._other_editions,
                 trials=[t.name for t in self.plan.trials],
             )
             try:
@@ -131,9 +131,9 @@ class Capture:
             started_at=started.isoformat(timespec="seconds"),
             duration_s=time.monotonic() - self._clock,
             starts=starts,
-            server=ServerInfo.introduced(*lab.launcher.handshakes.introduced, command),
+            server=ServerInfo.from_handshake(*lab.launcher.handshakes.introduced, command),
             timeline=tuple(self._timeline),
-            trouble=ledger.trouble,
+            trouble=ledger.first_unanswered_call,
             trials=dict(self.evidence.captured),
             incomplete=self._incomplete,
             shortage=self._shortage,

@@ -18,7 +18,7 @@ from lro_conformance.engine.plan import EXPLORING_TRIALS, Plan
 from lro_conformance.evidence.edition_filter import restricted
 from lro_conformance.evidence.reader import Stored
 from lro_conformance.judging.check import Check, judge, reason_not_bound
-from lro_conformance.judging.derived import Evidence, captured, depends, examines_all
+from lro_conformance.judging.derived import Evidence, any_examines_all_trials, captured, depends_on
 from lro_conformance.judging.events import CheckJudged, Observer, RunFinished, RunStarted, redacting
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.results import UNSELECTED, CheckResult, Report, RequirementResult
@@ -69,11 +69,11 @@ class Judgement:
         return next(self._preparation)
 
     def _prepare(self) -> Generator[bool]:
-        if not any(depends(check.needs, "documents") for check in self._checks):
+        if not any(depends_on(check.needs, "documents") for check in self._checks):
             yield from repeat(False)
         prepared: set[str] = set()
         with RecipeJudge(fallback=True) as recipe_judge:
-            judge = recipe_judge if any(depends(check.needs, "recipes") for check in self._checks) else None
+            judge = recipe_judge if any(depends_on(check.needs, "recipes") for check in self._checks) else None
             while True:
                 survey, edition = self._evidence.captured.get("survey"), edition_named(self._profile.edition)
                 unprepared = [name for name in self._evidence.captured if name not in prepared]
@@ -110,7 +110,7 @@ class Judgement:
         """
         while self._failed_requirement is None and self.advance():
             pass
-        waiting = (c for c in self._checks if c.name not in self._results and examines_all(c.needs))
+        waiting = (c for c in self._checks if c.name not in self._results and any_examines_all_trials(c.needs))
         for check in waiting if self._reason_for_no_verdict() is None else ():
             needed = Plan.trials_for(check)
             if self._failed_requirement is not None:
@@ -156,7 +156,9 @@ class Judgement:
         for check in self._checks:
             result = self._results[check.name]
             needed = set(captured(check.needs))
-            if result.verdict is not Verdict.FAIL or not (examines_all(check.needs) or needed & set(EXPLORING_TRIALS)):
+            if result.verdict is not Verdict.FAIL or not (
+                any_examines_all_trials(check.needs) or needed & set(EXPLORING_TRIALS)
+            ):
                 continue
             result_alone = self._judged_by(Plan.trials_for(check), check)
             elsewhere = result_alone is None or result_alone.verdict is not Verdict.FAIL

@@ -19,7 +19,7 @@ from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import reproducer_of
 from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.lab.operations import flag_levels, levels_of
-from lro_conformance.lab.thresholds import NEVER
+from lro_conformance.lab.thresholds import MAX_THRESHOLD
 from lro_conformance.profile import DetailValue
 from lro_conformance.trials.cleanup import Cleanup
 from lro_conformance.trials.edges import Edges
@@ -71,8 +71,8 @@ def notes(evidence: Evidence, unanswered_call: str | None, *, observed_all: bool
             f"the server also speaks MCP {eras.protocol} (server/discover): its calls were judged under both protocol "
             "versions"
         )
-    if isinstance(inline, Inline) and inline.threshold < NEVER:
-        collected.append(f"the server rejects a threshold of {NEVER}; {inline.threshold} was used instead")
+    if isinstance(inline, Inline) and inline.threshold < MAX_THRESHOLD:
+        collected.append(f"the server rejects a threshold of {MAX_THRESHOLD}; {inline.threshold} was used instead")
     if isinstance(survey, Survey) and isinstance(inline, Inline):
         comparison: Comparison = evidence.select(["comparison"])["comparison"]
         paths = sorted({"/".join(p) for n in survey.operations for p in comparison.volatile(n)})
@@ -81,11 +81,12 @@ def notes(evidence: Evidence, unanswered_call: str | None, *, observed_all: bool
                 "ignored in comparisons, because they differ between identical calls or server processes: "
                 f"{', '.join(paths)}"
             )
-        if survey.files and comparison.reordered:  # `survey.files` are the calls whose file could be read
+        # `survey.files` are the calls whose file could be read
+        if survey.files and comparison.operations_differing_between_processes:
             collected.append(
-                f"{', '.join(sorted(comparison.reordered))}: identical calls in another server process return other "
-                "records, or the records in another order; if a limit cuts a result, only its number of records was "
-                "compared (lro explain I-31)"
+                f"{', '.join(sorted(comparison.operations_differing_between_processes))}: identical calls in another "
+                "server process return other records, or the records in another order; if a limit cuts a result, only "
+                "its number of records was compared (lro explain I-31)"
             )
         exchanges: Exchanges = evidence.select(["exchanges"])["exchanges"]
         if survey.files and comparison.obstacle is not None:
@@ -137,7 +138,7 @@ def _compared(comparison: Comparison, exchanges: Exchanges) -> str:
     """A note for a run whose files and inline results have no ids in common: what was compared instead, if anything."""
     if names := exchanges.names:
         matches = ", ".join(f"{own} with {name}" for own, name in names.items())
-        unpaired = exchanges.unpaired
+        unpaired = exchanges.fields_missing_inline
         unmatched = f"; these fields of files match no inline field and were not compared: {', '.join(unpaired)}"
         pairs = (
             f"inline records have field names of their own; inline fields were compared with those of files: {matches}"
@@ -148,11 +149,11 @@ def _compared(comparison: Comparison, exchanges: Exchanges) -> str:
             f"{comparison.unmatched}, so only memories that the suite stored were compared with inline results, by "
             "their titles"
         )
-    if exchanges.by_text:
+    if exchanges.operations_compared_by_text:
         return (
             f"{comparison.unmatched}, so files were compared only with those memories that appear, with title and "
-            f"content, in the text that {' and '.join(exchanges.by_text)} returned; if the result has records with ids "
-            "elsewhere, say where (profile: inline)"
+            f"content, in the text that {' and '.join(exchanges.operations_compared_by_text)} returned; if the result "
+            "has records with ids elsewhere, say where (profile: inline)"
         )
     return comparison.obstacle or ""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lro_conformance.capture.overall import OVERALL
 from lro_conformance.judging.check import Check, checks, checks_of_edition
-from lro_conformance.judging.derived import captured, examines_all
+from lro_conformance.judging.derived import any_examines_all_trials, captured
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.profile import Profile
 from lro_conformance.trials import Trial, closure
@@ -52,7 +52,9 @@ class Plan:
             c for edition in (profile.edition, *other_editions) for c in checks_of_edition(edition, served_checks)
         ]
         needed_names = captured(n for c in judged_checks for n in (*c.needs, *c.calls_of))
-        explorer = ("explored",) if examples and examines_all(n for c in judged_checks for n in c.needs) else ()
+        explorer = (
+            ("explored",) if examples and any_examines_all_trials(n for c in judged_checks for n in c.needs) else ()
+        )
         unexplored = {} if examples else dict.fromkeys(EXPLORING_TRIALS, NotObserved("this run did not explore"))
         trials = closure(["survey", *(n for n in needed_names if n != OVERALL and n not in unexplored), *explorer])
         reasons = {t.name: NotApplicable(r) for t in trials if (r := t.reason_not_applicable(profile)) is not None}

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from lro_conformance.engine.capture import SEQUENCES, TIMEOUT_S, Capture
+from lro_conformance.engine.capture import DEFAULT_SEQUENCES, DEFAULT_TIMEOUT_S, Capture
 from lro_conformance.engine.judgement import Judgement, judge_run
 from lro_conformance.evidence.format import EvidenceError
 from lro_conformance.evidence.recorder import Recorder
@@ -27,9 +27,9 @@ def certify(
     jobs: int | None = None,
     observer: Observer | None = None,
     only: Collection[str] | None = None,
-    examples: int = SEQUENCES,
+    examples: int = DEFAULT_SEQUENCES,
     evidence: Path | None = None,
-    timeout_s: float = TIMEOUT_S,
+    timeout_s: float = DEFAULT_TIMEOUT_S,
     fail_fast: bool = False,
     all_trials: bool = False,
 ) -> Report:
@@ -58,8 +58,8 @@ def certify_for_all_editions(
     jobs: int | None = None,
     observer: Observer | None = None,
     evidence: Path | None = None,
-    examples: int = SEQUENCES,
-    timeout_s: float = TIMEOUT_S,
+    examples: int = DEFAULT_SEQUENCES,
+    timeout_s: float = DEFAULT_TIMEOUT_S,
     fail_fast: bool = False,
 ) -> tuple[Report, ...]:
     """Run the suite once and judge the evidence by every edition.

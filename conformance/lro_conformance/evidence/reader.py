@@ -65,7 +65,7 @@ class _Transcript:
 def _server(recorded: Any, survey: object, command: tuple[str, ...]) -> ServerInfo:
     """Return the server's information about itself. Earlier versions of the suite recorded it in the survey."""
     if recorded is None and isinstance(survey, Survey):
-        return ServerInfo.introduced(survey.server_info, survey.protocol, command)
+        return ServerInfo.from_handshake(survey.server_info, survey.protocol, command)
     names = cast("dict[str, Any]", recorded or {})
     name, version, protocol = (_typed(str, names.get(n, "")) for n in ("name", "version", "protocol"))
     return ServerInfo(name, version, command, protocol)
@@ -260,8 +260,10 @@ class _Reader:
             data=self._bytes(recorded["data"]) if "data" in recorded else b"",
             mode=decode(int | None, recorded["mode"]),
             mtime=decode(float | None, recorded["mtime"]),
-            real=decode(str | None, recorded["real"]),
-            lately=decode(bool, recorded.get("lately", True)),  # earlier evidence lacks it; see `FileSeen`
+            real_path=decode(str | None, recorded["real"]),
+            may_be_written_by_call=decode(
+                bool, recorded.get("lately", True)
+            ),  # earlier evidence lacks it; see `FileSeen`
         )
 
     def _bytes(self, value: Any) -> bytes:

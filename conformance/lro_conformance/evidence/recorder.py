@@ -194,8 +194,8 @@ class Recorder:
             "problem": file.problem,
             "mode": file.mode,
             "mtime": file.mtime,
-            "real": file.real,
-            "lately": file.lately,
+            "real": file.real_path,
+            "lately": file.may_be_written_by_call,
         }
         return recorded if file.problem is not None else recorded | {"data": self._store.contents(file.data)}
 

@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING, Any
 from lro_conformance.analysis.detail import DetailLevels
 from lro_conformance.analysis.documents import (
     Document,
-    breaks,
     document_of,
     is_examined,
     unmet_precondition,
+    violates,
     with_recipes,
 )
 from lro_conformance.analysis.estimate import Estimates
@@ -36,7 +36,16 @@ from lro_conformance.analysis.failed_writes import offloads_again, violated_by
 from lro_conformance.analysis.sequences import failing_of, in_sequence, recovered_of
 from lro_conformance.analysis.sweeps import violated_by_sweep
 from lro_conformance.capture.call import Call
-from lro_conformance.capture.corpus import NOWHERE, revisions, tiny, undocumented, uneven, unusual, various, wide
+from lro_conformance.capture.corpus import (
+    NOWHERE,
+    cjk_memories,
+    revisions,
+    tiny_memory,
+    undocumented,
+    uneven,
+    unusual,
+    various_memories,
+)
 from lro_conformance.capture.intervention import MENDED, REMOVED, REPLACED, RESTARTED, Intervention
 from lro_conformance.capture.records import Record, strings_in
 from lro_conformance.explorers.budgeted_search import BudgetedSearch, Violation
@@ -126,7 +135,7 @@ class Explorer:
         self._context = context_of(survey, levels, self._estimates, self._edition, inline, edges)
         if self._context.comparison is not None:
             self._context = extended_context(
-                self._context, [Exchange(a, b) for a, b in self._context.comparison.bracketed]
+                self._context, [Exchange(a, b) for a, b in self._context.comparison.pairs_between_inline_calls]
             )
         self._survey, self._inline = survey, inline
         kept = lab.kept
@@ -353,11 +362,11 @@ class Explorer:
             self.begin()
             try:
                 stored_again = revisions(self._id())
-                in_cjk = [{**m, "id": self._id()} for m in wide()[:4]]
+                in_cjk = [{**m, "id": self._id()} for m in cjk_memories()[:4]]
                 in_cjk[-1]["id"] += f"-{self._id()}"  # longer than a UUID
                 for memories in (
-                    [tiny()],
-                    various(),
+                    [tiny_memory()],
+                    various_memories(),
                     *([m] for m in (unusual(), *undocumented(), *stored_again)),
                     in_cjk,
                 ):
@@ -494,7 +503,7 @@ class Explorer:
             memories[0]["content"] += " 0123456" * self._survey.lowest
         for memory in memories:
             first, *others = self._benches
-            if not (first.stored(memory) and all([bench.stored(memory) for bench in others])):  # noqa: C419
+            if not (first.try_to_store(memory) and all([bench.try_to_store(memory) for bench in others])):  # noqa: C419
                 self._refused_memories += 1
                 continue
             self._memories.append(memory)
@@ -507,8 +516,8 @@ class Explorer:
         with ExitStack() as stack:
             for bench in self._benches:
                 stack.enter_context(bench.lock)
-            sent = [bench.post_all(arguments) for bench in self._benches]
-            calls_by_server = [[b.collect(s) for s in each] for b, each in zip(self._benches, sent, strict=True)]
+            sent = [bench.start_calls(arguments) for bench in self._benches]
+            calls_by_server = [[b.finish_call(s) for s in each] for b, each in zip(self._benches, sent, strict=True)]
         named_files = {os.path.basename(c.path) for each in calls_by_server for c in each}
         stray_files = [
             name
@@ -624,10 +633,10 @@ class Explorer:
         of_sequence = {memory["id"] for memory in self._memories[self._stored_before :]}
         lost = memories_before[len(bench.memories) :]
         for memory in (m for m in lost if m.get("id") not in of_sequence):
-            bench.stored(memory)
+            bench.try_to_store(memory)
         bench.forget_experiment()
         for memory in (m for m in lost if m.get("id") in of_sequence):
-            bench.stored(memory)
+            bench.try_to_store(memory)
 
     def _beginning(self, memory: Record) -> str:
         """The beginning of the text by which a memory is found."""
@@ -757,7 +766,7 @@ class Explorer:
                 yield requirement
         if exchange.call.outcome == "offloaded" and (exchange.lowest is None or exchange.lowest is exchange.call):
             document = self._document(exchange.call)
-            for finding in filter(breaks, document.findings):
+            for finding in filter(violates, document.findings):
                 if is_examined(finding.rule) and unmet_precondition(finding.rule, document) is None:
                     self._keep_installed_jq_finding(finding, document)
                     yield finding.rule
@@ -770,7 +779,7 @@ class Explorer:
     def _recipes(self) -> RecipeJudge:
         """The judge of all recipes. It also compares outputs with those of the machine's jq, on which only a live run
         may depend."""
-        return self._stack.enter_context(RecipeJudge(fallback=True, compares=True))
+        return self._stack.enter_context(RecipeJudge(fallback=True, compare_with_installed_jq=True))
 
     def _keep_installed_jq_finding(self, finding: Finding, document: Document) -> None:
         """Keep a finding that is made only by the installed jq, since it may not be made where the evidence is judged

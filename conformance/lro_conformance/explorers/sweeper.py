@@ -16,7 +16,7 @@ from lro_conformance.explorers.budgeted_search import BudgetedSearch
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.trials import trial
 from lro_conformance.trials.cleanup import HOUR, Cleanup
-from lro_conformance.trials.decoys import DAY, OLD_S
+from lro_conformance.trials.decoys import DAY, OLD_AGE_S
 from lro_conformance.trials.exploration import Sweep, Sweeps
 from lro_conformance.trials.survey import Survey
 from lro_conformance.trials.trigger import sweep_beside, template_in
@@ -101,7 +101,7 @@ class _Sweeper:
         call, folder, template = self._folder()
         pattern = rf"{self._lab.editions.own.file_prefix}-.*\.jsonl"
         planted = [folder / n for n in names if n not in (".", "..") and not re.fullmatch(pattern, n)]
-        past = time.time() - OLD_S
+        past = time.time() - OLD_AGE_S
         for path in planted:
             path.write_bytes(template.data)
             os.utime(path, (past, past))

@@ -18,7 +18,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, Literal
 
-from lro_conformance.analysis.prose import is_shown
+from lro_conformance.analysis.prose import text_contains_memory
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import corpus
 from lro_conformance.capture.records import is_blank
@@ -30,12 +30,12 @@ from lro_conformance.lab.operations import Operation, levels_of, listed_tool, op
 from lro_conformance.lab.queries import found_nothing, largest_result, replace_poor_queries
 from lro_conformance.lab.seeding import arguments_without_value, fields_left_out, memory_arguments
 from lro_conformance.lab.settings import Settings
-from lro_conformance.lab.thresholds import NEVER
+from lro_conformance.lab.thresholds import MAX_THRESHOLD
 from lro_conformance.profile import Cleanup, Client, DetailValue, Profile, Seed, Setting
 from lro_conformance.profile import Operation as NamedOperation
-from lro_conformance.trials.cleanup import TTL, Cleaning, clean
+from lro_conformance.trials.cleanup import FALLBACK_TTL_S, Cleaning, clean
 from lro_conformance.trials.decoys import DAY
-from lro_conformance.trials.folders import CLIENT
+from lro_conformance.trials.folders import FALLBACK_CLIENT_NAME
 from lro_conformance.wire.interrupt import interruptible
 from lro_conformance.wire.reply import Failure
 from lro_conformance.wire.workspace import Workspace
@@ -192,8 +192,8 @@ def probe(
             if not found.answers:
                 return found
             if not found.offloads and profile.client.name is None:
-                report(f"starting the server once more as the client {CLIENT}")
-                lab_as_client = lab.for_profile(replace(found.profile, client=Client(CLIENT)))
+                report(f"starting the server once more as the client {FALLBACK_CLIENT_NAME}")
+                lab_as_client = lab.for_profile(replace(found.profile, client=Client(FALLBACK_CLIENT_NAME)))
                 lab_as_client.seed_like(lab)
                 found_as_client = _observations(lab_as_client, lab_as_client.profile, found.recognised_queries)
                 lab, found = (lab_as_client, found_as_client) if found_as_client.offloads else (lab, found)
@@ -336,11 +336,14 @@ def _seeded(lab: Lab, found: ProbeResult, name: str) -> tuple[Lab, ProbeResult]:
     seeded_lab = lab.for_profile(profile)
     with seeded_lab.lowest_bench(_lowest_threshold(seeded_lab)) as bench:
         seeded_lab.seeding.begin(bench)
-    if seeded_lab.seeding.on:
+    if seeded_lab.seeding.is_on:
         seeded_found = _observations(seeded_lab, profile, found.recognised_queries)
-        seeded_found.unfound_message = seeded_lab.seeding.unfound
+        seeded_found.unfound_message = seeded_lab.seeding.not_found_remark
         return seeded_lab, seeded_found
-    found.storing_tool, found.failed_attempts["seed"] = tool, seeded_lab.seeding.refusal or "it accepted no memory"
+    found.storing_tool, found.failed_attempts["seed"] = (
+        tool,
+        seeded_lab.seeding.refusal_reason or "it accepted no memory",
+    )
     return lab, found
 
 
@@ -388,7 +391,7 @@ def _takes_effect(lab: Lab, found: ProbeResult, name: str, settings: dict[str, S
         if name == "threshold_tokens":
             return _threshold_takes_effect(lab, found)
         if name == "ttl_seconds":
-            deleted = _deleted_by_age(_cleaning(lab, operation, threshold, TTL))
+            deleted = _deleted_by_age(_cleaning(lab, operation, threshold, FALLBACK_TTL_S))
             # A server that reads the value in a wrong unit deletes both files with the setting, and neither without it.
             without_setting = _cleaning(lab, operation, threshold, None) if deleted == (True, True) else None
             return deleted == (False, True) or _deleted_by_age(without_setting) == (False, False)
@@ -397,7 +400,7 @@ def _takes_effect(lab: Lab, found: ProbeResult, name: str, settings: dict[str, S
             call = _answered(bench.call(operation))
         if name == "enabled":
             return call.outcome == "inline" and found.calls[operation].outcome == "offloaded"
-        file_path = call.file.real if call.file is not None else None
+        file_path = call.file.real_path if call.file is not None else None
         return (
             file_path is not None
             and call.real_output_dir is not None
@@ -460,23 +463,26 @@ def _threshold_takes_effect(lab: Lab, found: ProbeResult) -> bool:
             _answered(call)
         return False
     found.calls = low_calls
-    with lab.bench(Settings(threshold_tokens=NEVER, output_dir=None)) as bench:
+    with lab.bench(Settings(threshold_tokens=MAX_THRESHOLD, output_dir=None)) as bench:
         high_call = _answered(bench.call(offloaded[0]))
         largest = largest_result(bench, offloaded[0])
     if high_call.outcome == "inline":
-        known_memories = [*offloaded_records, *(corpus() if lab.seeding.on else ())]
-        is_text = largest.outcome == "inline" and any(is_shown(memory, largest.text) for memory in known_memories)
+        known_memories = [*offloaded_records, *(corpus() if lab.seeding.is_on else ())]
+        is_text = largest.outcome == "inline" and any(
+            text_contains_memory(memory, largest.text) for memory in known_memories
+        )
         found.inline_form = "records" if high_call.records is not None else "text" if is_text else "unknown"
     return high_call.outcome == "inline"
 
 
 def _cleaning(lab: Lab, name: str, threshold: int | None, ttl: int | None) -> Cleaning | None:
-    """A cleanup of back-dated files: one is half as old as `TTL`, one twice as old. None if none were planted.
+    """A cleanup of back-dated files: one is half as old as `FALLBACK_TTL_S`, one twice as old. None if none were
+    planted.
 
     *ttl* is the TTL that is set; if it is None, the server's own default applies.
     """
     with lab.bench(Settings(threshold_tokens=threshold, ttl_seconds=ttl)) as bench, _server_keeps_running(bench):
-        return clean(bench, TTL, (TTL // 2, 2 * TTL), lambda: bench.call(name))
+        return clean(bench, FALLBACK_TTL_S, (FALLBACK_TTL_S // 2, 2 * FALLBACK_TTL_S), lambda: bench.call(name))
 
 
 def _deleted_by_age(cleaning: Cleaning | None) -> tuple[bool, bool] | None:

@@ -69,19 +69,21 @@ def captured(names: Iterable[str]) -> Iterator[str]:
             yield from captured(definition.needs)
 
 
-def depends(names: Iterable[str], wanted: str) -> bool:
+def depends_on(names: Iterable[str], wanted: str) -> bool:
     """True if *wanted* is one of these names, or if the evidence with one of these names is derived from *wanted*."""
-    return any(name == wanted or (name in _REGISTRY and depends(_REGISTRY[name].needs, wanted)) for name in names)
+    return any(name == wanted or (name in _REGISTRY and depends_on(_REGISTRY[name].needs, wanted)) for name in names)
 
 
-def _examines_all(name: str) -> bool:
+def _examines_all_trials(name: str) -> bool:
     definition = _REGISTRY.get(name)
-    return definition is not None and (definition.takes_all_evidence or any(map(_examines_all, definition.needs)))
+    return definition is not None and (
+        definition.takes_all_evidence or any(map(_examines_all_trials, definition.needs))
+    )
 
 
-def examines_all(names: Iterable[str]) -> bool:
+def any_examines_all_trials(names: Iterable[str]) -> bool:
     """True if the evidence with at least one of these names is derived from the evidence of all trials."""
-    return any(map(_examines_all, names))
+    return any(map(_examines_all_trials, names))
 
 
 class Evidence:
@@ -108,7 +110,7 @@ class Evidence:
     def has(self, names: Collection[str]) -> bool:
         """True if the evidence with these names can be selected now, and will stay the same when the evidence of
         further trials is added."""
-        if any(map(_examines_all, names)) and not self._expected <= self.captured.keys():
+        if any(map(_examines_all_trials, names)) and not self._expected <= self.captured.keys():
             return False
         return all(name in self.captured for name in captured(names))
 

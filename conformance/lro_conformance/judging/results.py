@@ -74,7 +74,7 @@ class ServerInfo:
     protocol: str
 
     @classmethod
-    def introduced(cls, info: Mapping[str, Any], protocol: str | None, command: tuple[str, ...]) -> ServerInfo:
+    def from_handshake(cls, info: Mapping[str, Any], protocol: str | None, command: tuple[str, ...]) -> ServerInfo:
         """The server, by the information in its handshake."""
         name, version, spoken = (str(s or "")[:200] for s in (info.get("name"), info.get("version"), protocol))
         return cls(name, version, command, spoken)

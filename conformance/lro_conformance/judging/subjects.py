@@ -51,12 +51,12 @@ class Mark:
     """Lines that are added to the evidence to show the part. In most cases, the part is underlined in them."""
     number: int | None = None
     """Number of the line of the file in which the part is, from 1; None if the part is not in a file."""
-    at: int = 0
+    index: int = 0
     """Index in the line at which the part begins, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class MarkedSubject:
     """A subject, together with a mark of what is wrong in it: the part of its file or descriptor, the place, or
     both."""
 
@@ -67,40 +67,40 @@ class Marked:
 
 
 @evidence_of.register
-def _(marked: Marked) -> str:
+def _(marked: MarkedSubject) -> str:
     return "\n".join((evidence_of(marked.subject), *(() if marked.mark is None else marked.mark.lines)))
 
 
 @location_of.register
-def _(marked: Marked) -> str:
+def _(marked: MarkedSubject) -> str:
     return location_of(marked.subject)
 
 
 @place_of.register
-def _(marked: Marked) -> str:
+def _(marked: MarkedSubject) -> str:
     return marked.place
 
 
 @hindrance_of.register
-def _(marked: Marked) -> str | None:
+def _(marked: MarkedSubject) -> str | None:
     return hindrance_of(marked.subject)
 
 
 SHARED_FILE = "a file that several calls name"
 """The place of a miss in a file that is named by several calls. The cause of the miss may be a different call."""
 
-IN_FLIGHT = "a call that was in flight with others"
+CONCURRENT_CALL = "a call that was in flight with others"
 """The place of a miss in a call, or in the file of a call, that was made while other calls were pending. The cause of
 the miss may be a different call."""
 
-STATED_ESTIMATE = "the E that headers state"
+ESTIMATE_IN_HEADERS = "the E that headers state"
 """The place of a miss that concerns E, the server's estimate of the tokens of a result. The suite reads E in the
 headers of files. The cause of the miss may be that the server compares a different number with the threshold."""
 
-STATED_TIME = "the time that header and name state"
+TIME_IN_HEADER_AND_NAME = "the time that header and name state"
 """The place of a wrong time that is stated both in the header and in the name of a file."""
 
-INDIRECT = frozenset((SHARED_FILE, IN_FLIGHT, STATED_ESTIMATE))
+PLACES_OF_INDIRECT_CAUSES = frozenset((SHARED_FILE, CONCURRENT_CALL, ESTIMATE_IN_HEADERS))
 """Places of misses whose cause may be that a different requirement is violated."""
 
 
@@ -165,12 +165,12 @@ class Subjects:
     def _note(self, expected: str, observed: str, subject: object) -> None:
         """Note a miss. Only the first miss in `misses` is reported, so the others are not rendered.
 
-        If the place of the first miss is in `INDIRECT`, a later miss is better to report: as soon as there is a miss
-        with any other place, it is put in front.
+        If the place of the first miss is in `PLACES_OF_INDIRECT_CAUSES`, a later miss is better to report: as soon as
+        there is a miss with any other place, it is put in front.
         """
         if not self.misses:
             self.misses.append(Miss.of(expected, observed, subject))
-        elif self.misses[0].place in INDIRECT and place_of(subject) not in INDIRECT:
+        elif self.misses[0].place in PLACES_OF_INDIRECT_CAUSES and place_of(subject) not in PLACES_OF_INDIRECT_CAUSES:
             self.misses.insert(0, Miss.of(expected, observed, subject))
         else:
             self.misses.append(Miss(expected, observed))

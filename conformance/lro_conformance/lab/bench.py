@@ -57,7 +57,7 @@ class SentCall(NamedTuple):
     time."""
     started: float
     """The time of the request, in seconds since the epoch."""
-    asked: dict[str, Any]
+    requested: dict[str, Any]
     """The call as it was asked for: the operation (``name``), detail, limit, query and budget."""
     arguments: dict[str, Any]
     """The arguments that the tool was called with."""
@@ -160,7 +160,7 @@ class Bench:
     ) -> Call:
         """Call the tool of an operation, and capture the result. If the result is offloaded, capture the file, too.
 
-        *extra* has further keys of `post`. If *extra* is empty, and the server answers with an error that names a
+        *extra* has further keys of `start_call`. If *extra* is empty, and the server answers with an error that names a
         smaller limit, the call may be made again with this limit (see `retry_with_server_limit`).
         """
         call = self.calls([{"name": name, "detail": detail, "limit": limit, "query": query, **extra}])[0]
@@ -194,16 +194,17 @@ class Bench:
         return self.call(name, **self.accepted.arguments_of_offloading_call(name, count))
 
     def calls(self, wanted: Sequence[Mapping[str, Any]]) -> list[Call]:
-        """Make several concurrent calls. Returns the calls in the order of *wanted*; for its entries see `post`."""
+        """Make several concurrent calls. Returns the calls in the order of *wanted*; for its entries see
+        `start_call`."""
         with self.lock:
-            return [self.collect(sent) for sent in self.post_all(wanted)]
+            return [self.finish_call(sent) for sent in self.start_calls(wanted)]
 
-    def post_all(self, wanted: Sequence[Mapping[str, Any]]) -> list[SentCall]:
-        """Make several calls like `post`. The requests are sent together in one write."""
+    def start_calls(self, wanted: Sequence[Mapping[str, Any]]) -> list[SentCall]:
+        """Make several calls like `start_call`. The requests are sent together in one write."""
         with self.server.at_once():
-            return [self.post(one) for one in wanted]
+            return [self.start_call(one) for one in wanted]
 
-    def post(self, wanted: Mapping[str, Any]) -> SentCall:
+    def start_call(self, wanted: Mapping[str, Any]) -> SentCall:
         """Make a call without waiting for its result.
 
         *wanted* describes the call. It has the ``name`` of an operation and, optionally, ``detail``, ``limit``,
@@ -212,15 +213,15 @@ class Bench:
         is sent, not even the query in the profile.
         """
         self._wait_for_stored_memory()
-        asked = dict(wanted)
-        name, extra_arguments = asked.pop("name"), asked.pop("arguments", {})
-        members = {"_meta": asked.pop("meta", None), "task": asked.pop("task", None)}
-        arguments = self._arguments(name, asked) | extra_arguments
+        requested = dict(wanted)
+        name, extra_arguments = requested.pop("name"), requested.pop("arguments", {})
+        members = {"_meta": requested.pop("meta", None), "task": requested.pop("task", None)}
+        arguments = self._arguments(name, requested) | extra_arguments
         params = {"name": self.operations[name].tool, "arguments": arguments} | {k: v for k, v in members.items() if v}
         started = time.time()
         is_called = self.ledger.reason_not_to_call(params["name"]) is None
         id = self.server.send("tools/call", params) if is_called else None
-        return SentCall(id, started, {"name": name, **asked}, arguments)
+        return SentCall(id, started, {"name": name, **requested}, arguments)
 
     def _wait_for_stored_memory(self) -> None:
         """Wait until the server can find the last memory that was stored. Only some servers need time for that
@@ -230,12 +231,12 @@ class Bench:
             if remaining_s > 0:
                 self.server.drain(remaining_s)
 
-    def collect(self, sent: SentCall, timeout_s: float | None = None) -> Call:
-        """Wait for the result of a call that was made by `post`, and capture the result as `call` does."""
-        return self._capture(self._reply(sent, timeout_s), sent.started, sent.asked, sent.arguments)
+    def finish_call(self, sent: SentCall, timeout_s: float | None = None) -> Call:
+        """Wait for the result of a call that was made by `start_call`, and capture the result as `call` does."""
+        return self._capture(self._reply(sent, timeout_s), sent.started, sent.requested, sent.arguments)
 
     def _reply(self, sent: SentCall, timeout_s: float | None = None) -> Reply:
-        tool = self.operations[sent.asked["name"]].tool
+        tool = self.operations[sent.requested["name"]].tool
         if sent.id is None:
             return not_sent(self.ledger.reason_not_to_call(tool) or "")
         reply = self.server.wait(sent.id, timeout_s)
@@ -251,7 +252,7 @@ class Bench:
         The status is then None.
         """
         with self.lock:
-            sent = self.post({"name": name, "limit": limit, "query": None, "task": {"ttl": _TASK_MS}})
+            sent = self.start_call({"name": name, "limit": limit, "query": None, "task": {"ttl": _TASK_MS}})
             first_reply = last_reply = self._reply(sent)
             task = as_record(as_record(first_reply.result).get("task"))
             asked = {"taskId": task.get("taskId")}
@@ -262,52 +263,53 @@ class Bench:
                     task = as_record(self.server.request("tasks/get", asked).result)
                 last_reply = self.server.request("tasks/result", asked)
             status: object = task.get("status")
-            call = self._capture(last_reply, sent.started, sent.asked, sent.arguments)
+            call = self._capture(last_reply, sent.started, sent.requested, sent.arguments)
             return first_reply, call, status if isinstance(status, str) else None
 
-    def _arguments(self, name: str, asked: dict[str, Any]) -> dict[str, Any]:
-        """Return the tool's arguments for a call. Also sets limit and query in *asked* to the values that are sent."""
+    def _arguments(self, name: str, requested: dict[str, Any]) -> dict[str, Any]:
+        """Return the tool's arguments for a call. Also sets limit and query in *requested* to the values that are
+        sent."""
         operation = self.operations[name]
         arguments = dict(operation.arguments)
-        limit = asked.get("limit")
+        limit = requested.get("limit")
         if operation.limit is not None and limit is not None:
             maximum = operation.limit_maximum
-            asked["limit"] = limit if maximum is None else min(limit, maximum)
-            arguments[operation.limit] = asked["limit"]
+            requested["limit"] = limit if maximum is None else min(limit, maximum)
+            arguments[operation.limit] = requested["limit"]
         else:
-            asked["limit"] = None
-        if operation.detail is not None and asked.get("detail") is not None:
-            arguments[operation.detail] = operation.detail_value(asked["detail"])
-        if operation.query is not None and asked.get("query") is not None:
-            arguments[operation.query] = asked["query"]
-        if asked.pop("omit_query", False) and operation.query is not None:
+            requested["limit"] = None
+        if operation.detail is not None and requested.get("detail") is not None:
+            arguments[operation.detail] = operation.detail_value(requested["detail"])
+        if operation.query is not None and requested.get("query") is not None:
+            arguments[operation.query] = requested["query"]
+        if requested.pop("omit_query", False) and operation.query is not None:
             arguments.pop(operation.query, None)
-        asked["query"] = arguments.get(operation.query) if operation.query is not None else None
-        budget = asked.get("budget")
+        requested["query"] = arguments.get(operation.query) if operation.query is not None else None
+        budget = requested.get("budget")
         if operation.budget is not None and budget is not None:
             arguments[operation.budget] = budget
         return arguments
 
-    def _capture(self, reply: Reply, started: float, asked: Mapping[str, Any], arguments: dict[str, Any]) -> Call:
+    def _capture(self, reply: Reply, started: float, requested: Mapping[str, Any], arguments: dict[str, Any]) -> Call:
         ended = time.time()
         descriptor = descriptor_in(reply)
         file: FileSeen | None = None
         path = None if descriptor is None else descriptor.value.get("file_path")
         # only for operations, because the result of another tool may name a file that the tool has read
-        if descriptor is None and asked["name"] in self.editions.own.operations:
+        if descriptor is None and requested["name"] in self.editions.own.operations:
             path = self._file_without_descriptor(reply, started)
         if descriptor is not None or path is not None:
             file = see_file(path, self.roots)
-            file = replace(file, lately=written_since(file.path, started))
-            self.ledger.stray.note(file)
+            file = replace(file, may_be_written_by_call=written_since(file.path, started))
+            self.ledger.stray_files.note(file)
             self.named_files.add(os.path.basename(file.path))
         call = Call(
-            operation=asked["name"],
-            tool=self.operations[asked["name"]].tool,
+            operation=requested["name"],
+            tool=self.operations[requested["name"]].tool,
             arguments=arguments,
-            detail=asked.get("detail"),
-            limit=asked.get("limit"),
-            query=asked.get("query"),
+            detail=requested.get("detail"),
+            limit=requested.get("limit"),
+            query=requested.get("query"),
             start=self.start,
             before=tuple(self.state_changing_requests),
             reply=reply,
@@ -334,7 +336,7 @@ class Bench:
         result, raw = as_record(reply.result), reply.raw or b""
         if b".jsonl" not in raw or result.get("isError") is True or self.server.file_limit_applied:
             return None
-        folders = [self.output_dir] if self.output_dir is not None else self.temps
+        folders = [self.output_dir] if self.output_dir is not None else self.temp_folders
         names = [(f, n) for f in dict.fromkeys(folders) for n in file_names_in(f) if n not in self.named_files]
         offloaded = [(f, n) for f, n in names if self.editions.is_offload_name(n)]
         paths = [p for f, n in offloaded if n.encode() in raw and written_since(p := str(f / n), started)]
@@ -372,7 +374,7 @@ class Bench:
             self.on_stored(self, memory)
         return reply
 
-    def stored(self, memory: Memory) -> bool:
+    def try_to_store(self, memory: Memory) -> bool:
         """Store one memory by the seed tool, and return whether the server accepted it."""
         reply = self.store(memory)
         return reply is not None and accepts(reply)
@@ -465,7 +467,7 @@ class Bench:
             self.on_restart(self)
 
     @property
-    def temps(self) -> list[Path]:
+    def temp_folders(self) -> list[Path]:
         """The folders in which the server may put temporary files: first the value of TMPDIR, then the system's
         folders."""
         return [self.temp, *system_temp_folders()]
@@ -479,15 +481,15 @@ class Bench:
         """Wait for this many seconds. Raises `RuntimeError` as soon as the run is aborted."""
         self.launcher.workspace.pause(seconds)
 
-    def events(self, name: str, known: int | None = None) -> list[str]:
+    def events(self, name: str, known_count: int | None = None) -> list[str]:
         """Return the events with a *name*, each prefixed with its channel: notifications, stderr, or the event file.
 
-        *known* is the number of events that appeared before. If there are already more, the suite waits for further
-        events only for a short time.
+        *known_count* is the number of events that appeared before. If there are already more, the suite waits for
+        further events only for a short time.
         """
         if (
-            known is not None
-            and len(found := [line for line in self.output(MIN_OUTPUT_WAIT_S) if name in line]) > known
+            known_count is not None
+            and len(found := [line for line in self.output(MIN_OUTPUT_WAIT_S) if name in line]) > known_count
         ):
             return found
         return [line for line in self.output() if name in line]

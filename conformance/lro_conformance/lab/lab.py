@@ -67,19 +67,22 @@ class Lab:
         seed: int,
         budget: Budget = Budget(),
         recorder: Recorder | None = None,
-        others: Sequence[str] = (),
+        other_editions: Sequence[str] = (),
         trials: Collection[str] = (),
     ) -> None:
-        """*others* are the names of further editions by which the observations will be judged. *trials* are the names
-        of the trials of the run."""
+        """*other_editions* are the names of further editions by which the observations will be judged. *trials* are the
+        names of the trials of the run."""
         self.budget = budget
         self.trials = frozenset(trials)
-        self.ahead: dict[str, Future[Any]] = {}
+        self.work_begun_ahead: dict[str, Future[Any]] = {}
         """Work that was begun before its trial started, by the name of the trial. The work is removed when the trial
         uses its result."""
         ledger = Ledger(HeldRam(), StrayFiles(workspace.root))
         self._set_up(
-            Launcher(profile, workspace, ledger, recorder), Editions.named(profile.edition, others), observer, seed
+            Launcher(profile, workspace, ledger, recorder),
+            Editions.named(profile.edition, other_editions),
+            observer,
+            seed,
         )
         self._kept: list[Bench] = []
         self.kept: dict[str, Bench] = {}
@@ -97,7 +100,7 @@ class Lab:
         explorations stored."""
         self.accepted = AcceptedThresholds()
         self.seeding = Seeding(self.ledger.remark)
-        self.switched_on = False
+        self.needs_enabled = False
         """True if the server offloads only with ``enabled = true``. This setting is then given to all later servers."""
         self._observer = observer
         self._operations: dict[str, Operation] | None = None
@@ -110,8 +113,8 @@ class Lab:
         other._set_up(
             self.launcher.for_profile(profile, self.ledger.for_profile()), self.editions, self._observer, self.seed
         )
-        other.switched_on, other._kept, other.kept, other.budget = self.switched_on, self._kept, {}, self.budget
-        other.trials, other.ahead = frozenset[str](), {}
+        other.needs_enabled, other._kept, other.kept, other.budget = self.needs_enabled, self._kept, {}, self.budget
+        other.trials, other.work_begun_ahead = frozenset[str](), {}
         return other
 
     @property
@@ -123,13 +126,13 @@ class Lab:
         """If the trial is part of the run, begin its work before the trial starts, in a separate thread."""
         if trial in self.trials:
             pool = ThreadPoolExecutor(1, thread_name_prefix=f"{trial}, ahead")
-            self.ahead[trial] = pool.submit(work)
+            self.work_begun_ahead[trial] = pool.submit(work)
             pool.shutdown(wait=False)
 
-    def begun(self, trial: str, work: Callable[[], Result]) -> Result:
+    def result_of(self, trial: str, work: Callable[[], Result]) -> Result:
         """Return the result of the work of a trial. If `begin` has begun the work ahead, this waits for its result.
         Otherwise, or if an earlier attempt of the trial has already used that result, the work is done now."""
-        ahead = self.ahead.pop(trial, None)
+        ahead = self.work_begun_ahead.pop(trial, None)
         return work() if ahead is None else ahead.result()
 
     def step(self, trial: str, detail: str) -> None:
@@ -189,7 +192,7 @@ class Lab:
         temp = workdir / "tmp"
         temp.mkdir()
         values = settings.values(self.accepted)
-        if self.switched_on and not settings.as_shipped:
+        if self.needs_enabled and not settings.omits_enabled:
             values.setdefault("enabled", True)
         output_dir: Path | None = None
         if values.get("output_dir") in ("{own}", "{relative}"):
@@ -260,7 +263,7 @@ class Lab:
         bench.files_before = frozenset(bench.files())
         if seeds:
             self.seeding.refuse_shared_data(bench)
-        if self.seeding.on and seeds:
+        if self.seeding.is_on and seeds:
             self.seeding.fill(bench)
 
     def _note_stored(self, bench: Bench, memory: Memory) -> None:
@@ -285,10 +288,10 @@ class Lab:
 
     @contextmanager
     def highest_bench(self, settings: Settings, *, keep: str | None = None) -> Generator[Bench, None, None]:
-        """Open a bench under *settings*, with a threshold of `NEVER`.
+        """Open a bench under *settings*, with a threshold of `MAX_THRESHOLD`.
 
-        If the server does not start with `NEVER`, the highest value of `HIGH` that the server accepts is used from then
-        on. If the server accepts no value of `HIGH`, the first `ServerTrouble` is raised.
+        If the server does not start with `MAX_THRESHOLD`, the highest value of `HIGH` that the server accepts is used
+        from then on. If the server accepts no value of `HIGH`, the first `ServerTrouble` is raised.
         """
         with self._bench_at_accepted_threshold(settings, self.accepted.find_highest, keep=keep) as bench:
             yield bench
@@ -342,14 +345,14 @@ class Lab:
         None if servers do not get these memories."""
         seed = self.profile.seed
         if seed is None or seed.tool is not None:
-            return "tool" if self.seeding.on else None
+            return "tool" if self.seeding.is_on else None
         return "env" if seed.env is not None else "command"
 
     def seed_like(self, other: Lab) -> None:
         """Use the same seeding as *other*, a lab for the same server with a different profile: store the suite's
         memories in new servers if *other* does, and wait for the same time after storing.
         """
-        self.seeding.on = other.seeding.on
+        self.seeding.is_on = other.seeding.is_on
         self.ledger.finding_lag_s = other.ledger.finding_lag_s
 
     def can_set(self, name: str) -> bool:
@@ -372,7 +375,7 @@ class Lab:
 
     def close(self) -> None:
         """Stop the kept servers, and remove the offloaded files that servers wrote outside of the run's own folders."""
-        wait(self.ahead.values())
+        wait(self.work_begun_ahead.values())
         for bench in self._kept:
             bench.close()
-        self.ledger.stray.remove(self.editions)
+        self.ledger.stray_files.remove(self.editions)

@@ -91,7 +91,7 @@ class Ledger:
 
     def __init__(self, held: HeldRam, stray: StrayFiles) -> None:
         self._held = held
-        self.stray = stray
+        self.stray_files = stray
         self._lock = threading.Lock()
         self._unanswered_requests = 0
         self._timeouts: Counter[str] = Counter()
@@ -104,7 +104,7 @@ class Ledger:
         self.first_violation: tuple[Start | None, float | None] = None, None
         """The start of the server that committed the first of `protocol_violations`, and the time at which this
         violation was noticed, in seconds since the epoch. Both are None if there is no violation."""
-        self.trouble: str | None = None
+        self.first_unanswered_call: str | None = None
         """The first call of a tool that had no response, and the reason, in one line; None if all calls had a response.
         Calls for which the suite did not wait do not count."""
         self.finding_lag_s = 0.0
@@ -118,7 +118,7 @@ class Ledger:
 
     def for_profile(self) -> Ledger:
         """Return an empty ledger of the same run, for a different profile."""
-        return Ledger(self._held, self.stray)
+        return Ledger(self._held, self.stray_files)
 
     def note_failure(self, failure: Failure, call: str | None = None) -> None:
         """Note a request that had no response. If the request is a tool call, *call* describes it; otherwise *call* is
@@ -126,8 +126,8 @@ class Ledger:
         with self._lock:
             if failure.kind in ("timeout", "garbage"):
                 self._unanswered_requests += 1
-            if call is not None and self.trouble is None and failure.kind != "unanswered":
-                self.trouble = f"{call}: {describe(failure)}"
+            if call is not None and self.first_unanswered_call is None and failure.kind != "unanswered":
+                self.first_unanswered_call = f"{call}: {describe(failure)}"
 
     def note_timeout(self, tool: str) -> None:
         """Note a call of this tool that had no response in time."""

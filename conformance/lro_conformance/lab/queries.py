@@ -9,7 +9,7 @@ from lro_conformance.capture.call import Call
 from lro_conformance.capture.claims import size_of
 from lro_conformance.capture.records import MAX_MESSAGE_CHARACTERS, common_word, show
 from lro_conformance.capture.warnings import write_failure
-from lro_spec.tokens import LOW
+from lro_spec.tokens import MIN_FACTOR
 
 if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
@@ -31,7 +31,7 @@ def largest_result(bench: Bench, name: str, query: str | None = None) -> Call:
 def tokens_of(call: Call) -> float:
     """Return the tokens of a result: the server's own estimate (E) or, if that is unknown or 0, the lowest estimate
     that is plausible for the size of the result."""
-    return call.estimate or LOW * size_of(call) / 4
+    return call.estimate or MIN_FACTOR * size_of(call) / 4
 
 
 def is_enough(bench: Bench, call: Call) -> bool:

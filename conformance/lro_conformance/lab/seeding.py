@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from lro_conformance.capture.corpus import ABSENT, Memory, corpus, value_of, various
+from lro_conformance.capture.corpus import ABSENT, Memory, corpus, value_of, various_memories
 from lro_conformance.capture.records import is_blank, mentions_any, show, strings_in, text_of
 from lro_conformance.lab.operations import (
     alternatives,
@@ -242,7 +242,7 @@ def _accepts(schema: Mapping[str, Any], field: str) -> bool:
     """Return whether an argument accepts this field of all memories of the suite."""
     if (field == "provenance.confidence" and other_scale(schema)) or (field in _TIME_FIELDS and _takes_days(schema)):
         return False
-    values = [v for m in (*corpus(), *various()) if (v := value_of(field, m)) is not ABSENT]
+    values = [v for m in (*corpus(), *various_memories()) if (v := value_of(field, m)) is not ABSENT]
     options = enumeration_of(schema)
     if options is not None:
         return all(v in options for v in values)
@@ -319,11 +319,11 @@ class Seeding:
 
     def __init__(self, remark: Callable[[str], None]) -> None:
         self._remark = remark
-        self.on = False
+        self.is_on = False
         """True if the suite's memories are stored in every server that starts."""
-        self.refusal: str | None = None
+        self.refusal_reason: str | None = None
         """The reason why a memory was refused last, as a remark for the report; None if all memories were accepted."""
-        self.unfound: str | None = None
+        self.not_found_remark: str | None = None
         """A remark for the report, with advice, if the stored memories were not found by any call. None if a call found
         one of them, or if no memories were stored."""
         self._unsearched: list[Memory] = []
@@ -387,16 +387,16 @@ class Seeding:
 
         If the server finds a memory only some time after it was stored, later calls wait for that time. Returns a
         remark for each operation for which no query finds anything. Returns no remarks if the memories are not found by
-        any operation, because `unfound` is the remark on that.
+        any operation, because `not_found_remark` is the remark on that.
         """
         stored = self._stored(bench)
-        self.on = bool(stored)
+        self.is_on = bool(stored)
         remarks = replace_poor_queries(bench)
         if stored:
             self._measure_lag(bench, stored)
             if bench.ledger.finding_lag_s:
                 remarks = replace_poor_queries(bench)
-        return remarks if self.unfound is None else []  # `unfound` is about all operations
+        return remarks if self.not_found_remark is None else []  # `not_found_remark` is about all operations
 
     def fill(self, bench: Bench) -> None:
         """Store the suite's memories, until one is refused."""
@@ -436,17 +436,17 @@ class Seeding:
             )
         elif seekers and len(unsuccessful) == len(seekers) and not any(s.found_any for s in unsuccessful):
             calls = ", ".join(s.calls[0].label for s in unsuccessful)
-            self.unfound = (
+            self.not_found_remark = (
                 f"{tool} accepted {counted(len(stored), 'memory')} of the suite, but within {MAX_SEARCH_S:g} s none "
                 f"was found by {calls}: if the tools need other arguments, name them (profile: operations); if the "
                 f"server needs longer, let {tool} answer only once the memory can be found, or give the server the "
                 "memories before it starts (profile: seed.command or seed.env)"
             )
-            self._remark(self.unfound)
+            self._remark(self.not_found_remark)
 
     def fill_again(self, bench: Bench) -> None:
         """Store the suite's memories again if they were lost when the server was restarted."""
-        if self.on and not self._holds_any(bench):
+        if self.is_on and not self._holds_any(bench):
             self.fill(bench)
 
     def _holds_any(self, bench: Bench) -> bool:
@@ -466,11 +466,13 @@ class Seeding:
         seed = bench.profile.seed
         tool = seed.tool if seed is not None else None
         if reply.failure is not None:
-            self.refusal = f"seeding failed: {tool} did not answer: {reply.failure.detail}"
+            self.refusal_reason = f"seeding failed: {tool} did not answer: {reply.failure.detail}"
         else:
             answer_text = show(reply.error or text_of(answer) or "no answer", 300)
-            self.refusal = f"seeding failed: {tool} did not accept a memory of the suite (profile: seed): {answer_text}"
-        self._remark(self.refusal)
+            self.refusal_reason = (
+                f"seeding failed: {tool} did not accept a memory of the suite (profile: seed): {answer_text}"
+            )
+        self._remark(self.refusal_reason)
         return False
 
 

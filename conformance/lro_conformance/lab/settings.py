@@ -28,7 +28,7 @@ class Settings:
     output_dir: str | None = "{own}"
     """The output folder. ``{own}`` is replaced by the path of a new folder for this server, and ``{relative}`` by a
     relative path of such a folder. Other values are given to the server unchanged."""
-    as_shipped: bool = False
+    omits_enabled: bool = False
     """If True, ``enabled`` is left out even if the server offloads only with ``enabled = true``."""
 
     def values(self, accepted: AcceptedThresholds) -> dict[str, Value]:

@@ -114,11 +114,11 @@ def did_you_mean(word: str, known: Iterable[object]) -> str:
 
 
 def _known_keys(error: SchemaError) -> str:
-    return did_you_mean(str(error.path[-1]), error.known) or f"expected {error.expected}"
+    return did_you_mean(str(error.path[-1]), error.allowed) or f"expected {error.expected}"
 
 
 def _nearest_value(error: SchemaError, value: object) -> str:
-    return did_you_mean(value, error.known) if isinstance(value, str) else ""
+    return did_you_mean(value, error.allowed) if isinstance(value, str) else ""
 
 
 def _kind(value: object, *, may_show_value: bool) -> str:

@@ -13,7 +13,7 @@ def masks_of(profile: Profile) -> Masks:
     """Return masks for values that look secret. Such values are looked for in the environment of the suite, in the
     environment that the profile sets, and in the options of the command. Variables of settings are left out."""
     settings = {s.env for s in profile.settings.values() if s is not None and s.env is not None}
-    return Masks({**os.environ, **profile.server.env, **dict(_options(profile.server.command))}, but=settings)
+    return Masks({**os.environ, **profile.server.env, **dict(_options(profile.server.command))}, exceptions=settings)
 
 
 def _options(command: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -99,12 +99,12 @@ def read_file(path: str | os.PathLike[str], timeout_s: float = PIPE_S) -> bytes:
         return data
 
 
-def read(data: bytes, *, dates: bool = False, least: str = "server.command") -> Document:
+def read(data: bytes, *, dates: bool = False, expected_content: str = "server.command") -> Document:
     """Read a YAML document. Parts that cannot be read are in `Document.problems`.
 
-    If *dates* is true, an unquoted date is read as text; otherwise it is an error. *least* names the least content that
-    is expected, for the message about an empty document. Raises `YamlError` if the document as a whole cannot be read,
-    is empty, or is too large.
+    If *dates* is true, an unquoted date is read as text; otherwise it is an error. *expected_content* names the least
+    content that is expected, for the message about an empty document. Raises `YamlError` if the document as a whole
+    cannot be read, is empty, or is too large.
     """
     if len(data) > MAX_BYTES:
         raise YamlError(f"too large: {len(data)} bytes, the maximum is {MAX_BYTES}")
@@ -126,7 +126,7 @@ def read(data: bytes, *, dates: bool = False, least: str = "server.command") -> 
     except RecursionError:
         raise YamlError(f"nested deeper than {_MAX_DEPTH} levels") from None
     if root is None:
-        raise YamlError(f"empty: expected at least {least}")
+        raise YamlError(f"empty: expected at least {expected_content}")
     walk = _Walk(dates, starts)
     value = walk.value(root, ())
     return Document(value, walk.places, tuple(walk.problems))

@@ -36,7 +36,7 @@ class Entry:
 def load(path: Path) -> tuple[Entry, ...]:
     """Read the entries of a baseline. Raises `UsageError` with one line for each problem of the file."""
     try:
-        document = read(read_file(path), dates=True, least="accept: []")
+        document = read(read_file(path), dates=True, expected_content="accept: []")
     except OSError as problem:
         raise UsageError(f"--baseline {path}: cannot be read: {problem.strerror}") from None
     except YamlError as problem:

@@ -33,7 +33,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class ReportFormat:
     """A form in which a report can be written, such as JSON or a badge."""
 
     name: str
@@ -60,23 +60,25 @@ class Form:
         return getattr(import_module(f".{module}", self.package), function)
 
 
-FORMS = (
-    Form("json", "The whole report (lro-report/1). Here and below, - is standard output.", (("", "json:to_json"),)),
-    Form("junit", "JUnit XML, for the test views of CI.", (("", "junit:to_junit"),)),
-    Form("html", "HTML page in one file, no network access.", (("", "html:to_html"),)),
-    Form("markdown", "Markdown, for a step summary or a comment.", (("", "markdown:to_markdown"),)),
-    Form("sarif", "SARIF 2.1.0, for code scanning.", (("", "sarif:to_sarif"),), argument="profile"),
-    Form(
+FORMATS = (
+    ReportFormat(
+        "json", "The whole report (lro-report/1). Here and below, - is standard output.", (("", "json:to_json"),)
+    ),
+    ReportFormat("junit", "JUnit XML, for the test views of CI.", (("", "junit:to_junit"),)),
+    ReportFormat("html", "HTML page in one file, no network access.", (("", "html:to_html"),)),
+    ReportFormat("markdown", "Markdown, for a step summary or a comment.", (("", "markdown:to_markdown"),)),
+    ReportFormat("sarif", "SARIF 2.1.0, for code scanning.", (("", "sarif:to_sarif"),), argument="profile"),
+    ReportFormat(
         "badge",
         "Badge: F.svg, or F.json for shields.io; repeatable.",
         ((".svg", "badge:to_svg"), (".json", "badge:to_endpoint")),
     ),
-    Form(
+    ReportFormat(
         "write-baseline",
         "A baseline that accepts today's failures, for --baseline; add the reasons yourself. Changes no exit code.",
         (("", "baseline:to_baseline"),),
     ),
-    Form(
+    ReportFormat(
         "attestation",
         "Unsigned in-toto test-result statement about --subject.",
         (("", "attestation:to_attestation"),),
@@ -89,14 +91,14 @@ FORMS = (
 class Output:
     """A requested output file."""
 
-    form: Form
+    format: ReportFormat
     target: str
     """A path, or ``-`` for standard output."""
 
     @property
     def option(self) -> str:
         """The option as the user wrote it."""
-        return f"--{self.form.name} {self.target}"
+        return f"--{self.format.name} {self.target}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +145,9 @@ class Outputs:
         """
         by_target: dict[str | Path, Output] = {}
         for output in self.files:
-            if output.form.argument == "subjects" and not self.subjects:
+            if output.format.argument == "subjects" and not self.subjects:
                 raise UsageError(f"{output.option} needs --subject: the tested artifact, a file or NAME@sha256:HEX")
-            output.form.renderer(output.target)
+            output.format.renderer(output.target)
             target = output.target if output.target == STDOUT else resolve_links(Path(output.target))
             if target in by_target and not _is_device(target):
                 raise UsageError(f"{by_target[target].option} and {output.option} would overwrite each other")
@@ -155,7 +157,7 @@ class Outputs:
 
     def without(self, form: str) -> Outputs:
         """The outputs, without the files of one form."""
-        return replace(self, files=tuple(o for o in self.files if o.form.name != form))
+        return replace(self, files=tuple(o for o in self.files if o.format.name != form))
 
     @property
     def paths(self) -> list[str]:
@@ -164,7 +166,7 @@ class Outputs:
 
     def targets(self, form: str) -> list[str]:
         """The targets of a form, including standard output."""
-        return [o.target for o in self.files if o.form.name == form]
+        return [o.target for o in self.files if o.format.name == form]
 
     def write(self, report: Any) -> None:
         """Render *report* in the form of each output file, and write the files. It may also be a comparison or a
@@ -189,8 +191,8 @@ class Outputs:
 
     def text(self, output: Output, report: Any) -> str:
         """The content of an output file."""
-        render = output.form.renderer(output.target)
-        return render(report, getattr(self, output.form.argument)) if output.form.argument else render(report)
+        render = output.format.renderer(output.target)
+        return render(report, getattr(self, output.format.argument)) if output.format.argument else render(report)
 
 
 def output_options(command: Callable[..., Result]) -> Callable[..., Result]:
@@ -217,22 +219,24 @@ def output_options(command: Callable[..., Result]) -> Callable[..., Result]:
         metavar="A",
         help="Artifact for --attestation: a file, or NAME@sha256:HEX; repeatable.",
     )(with_options)
-    return form_options(FORMS)(with_options)
+    return format_options(FORMATS)(with_options)
 
 
-def form_options(forms: Sequence[Form]) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
-    """Add an option for each form to a click command, which receives them as the parameter ``outputs``."""
+def format_options(formats: Sequence[ReportFormat]) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
+    """Add an option for each format to a click command, which receives them as the parameter ``outputs``."""
 
     def decorate(command: Callable[..., Result]) -> Callable[..., Result]:
         @wraps(command)
         def with_outputs(**parameters: Any) -> Result:
-            requested = [(form, parameters.pop(_parameter(form))) for form in forms]
-            files = tuple(Output(form, target) for form, targets in requested for target in targets)
+            requested = [(report_format, parameters.pop(_parameter(report_format))) for report_format in formats]
+            files = tuple(Output(report_format, target) for report_format, targets in requested for target in targets)
             return command(outputs=Outputs(files), **parameters)
 
-        for form in reversed(forms):
-            name, path = _parameter(form), click.Path(allow_dash=True)
-            option = click.option(f"--{form.name}", name, type=path, metavar="F", multiple=True, help=form.help)
+        for report_format in reversed(formats):
+            name, path = _parameter(report_format), click.Path(allow_dash=True)
+            option = click.option(
+                f"--{report_format.name}", name, type=path, metavar="F", multiple=True, help=report_format.help
+            )
             with_outputs = option(with_outputs)
         return with_outputs
 
@@ -254,8 +258,8 @@ def _baseline(path: Path | None) -> tuple[Entry, ...]:
     return load(path)
 
 
-def _parameter(form: Form) -> str:
-    return f"{form.name.replace('-', '_')}_targets"
+def _parameter(report_format: ReportFormat) -> str:
+    return f"{report_format.name.replace('-', '_')}_targets"
 
 
 def _is_device(target: str | Path) -> bool:

@@ -27,7 +27,7 @@ from lro_conformance.trials import trial
 from lro_conformance.trials.decoys import (
     DAY,
     HOUR,
-    OLD_S,
+    OLD_AGE_S,
     folder_with_a_file,
     operation_of,
     plant,
@@ -43,18 +43,18 @@ if TYPE_CHECKING:
     from lro_conformance.lab.lab import Lab
     from lro_conformance.wire.server import ServerProcess
 
-TTL = 600
+FALLBACK_TTL_S = 600
 """The TTL, in seconds, that is tried if the server rejects `LONG_TTL`. If it rejects this TTL, too, the TTL is two
 hours."""
 LONG_TTL = 2 * DAY
 """The TTL, in seconds, with which the setting is checked. It is longer than a day, because a server may read
 `timedelta.seconds`, which leaves out whole days."""
-NEAR_S = 3 * 3600
+NEAR_TTL_S = 3 * 3600
 """Seconds by which some files are older or younger than the TTL. They are fewer than the offset of the far time zone,
 so that a server treats such files wrongly if it takes local time for UTC."""
 CROWD_SIZE = 200
 """Number of fresh files that are planted before a call. The call must not delete them."""
-EXPIRED = "OffloadFileExpired"
+EXPIRED_EVENT = "OffloadFileExpired"
 """Name of the event that a server emits for each file that it deletes."""
 
 
@@ -125,9 +125,12 @@ class Cleaning:
 
     @property
     def stuck(self) -> list[Planted]:
-        """Files of age `OLD_S` that are still there, although a younger expired file of their operation was deleted."""
-        cleaned_operations = {p.operation for p in self.planted if p.gone and (self.ttl_s or HOUR) < p.age_s < OLD_S}
-        return [p for p in self.planted if p.age_s == OLD_S and not p.gone and p.operation in cleaned_operations]
+        """Files of age `OLD_AGE_S` that are still there, although a younger expired file of their operation was
+        deleted."""
+        cleaned_operations = {
+            p.operation for p in self.planted if p.gone and (self.ttl_s or HOUR) < p.age_s < OLD_AGE_S
+        }
+        return [p for p in self.planted if p.age_s == OLD_AGE_S and not p.gone and p.operation in cleaned_operations]
 
 
 @reproducer_of.register
@@ -233,8 +236,8 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
         try:
             crowd, set_ttl, sessions = _clean_up_under(lab, Settings(threshold, LONG_TTL), survey.files[0], LONG_TTL)
         except ServerTrouble:  # the server rejects so long a TTL
-            with lab.bench_if_accepted(Settings(threshold, TTL)) as accepted:
-                ttl_s = 2 * HOUR if isinstance(accepted, ServerTrouble) else TTL
+            with lab.bench_if_accepted(Settings(threshold, FALLBACK_TTL_S)) as accepted:
+                ttl_s = 2 * HOUR if isinstance(accepted, ServerTrouble) else FALLBACK_TTL_S
             crowd, set_ttl, sessions = _clean_up_under(lab, Settings(threshold, ttl_s), survey.files[0], ttl_s)
         try:
             (own, first_call), refused = expiry.result() if expiry is not None else expire(), None
@@ -259,7 +262,7 @@ def _clean_up_under(
         lab.step("cleanup", f"ttl_seconds = {ttl_s}")
         crowd = _crowd(bench, name)
         deleted = next((p.name for p in earlier if not p.exists()), None)
-        near = (ttl_s - NEAR_S, ttl_s + NEAR_S) if ttl_s > 2 * NEAR_S else ()
+        near = (ttl_s - NEAR_TTL_S, ttl_s + NEAR_TTL_S) if ttl_s > 2 * NEAR_TTL_S else ()
         set_ttl = clean(bench, ttl_s, (ttl_s // 2, 2 * ttl_s), lambda: bench.offloading_call(name, LIMIT), near)
     if crowd is None or bench.output_dir is None:  # in a shared folder other servers may clean up, by their own TTLs
         return crowd, set_ttl, None
@@ -285,7 +288,8 @@ def _crowd(bench: Bench, name: str) -> Crowd | None:
 def clean(
     bench: Bench, ttl_s: int | None, ages: Sequence[int], offload: Callable[[], Call], near: Sequence[int] = ()
 ) -> Cleaning | None:
-    """Plant decoys, and files of the given *ages*, of ages *near* to the TTL and of age `OLD_S`. Then trigger cleanup.
+    """Plant decoys, and files of the given *ages*, of ages *near* to the TTL and of age `OLD_AGE_S`. Then trigger
+    cleanup.
 
     The planted files are copies of a file that the server writes when *offload* makes a call. Returns None if the
     server wrote no readable file, or has no output folder of its own.
@@ -296,9 +300,9 @@ def clean(
     template, folder = calls[0].file, Path(os.path.dirname(calls[0].file.path))
     operation, convention = calls[0].operation, bench.editions.convention_of(calls[0].file.path)
     operations = edition_named(convention).operations or OPERATIONS
-    planted = [(plant(folder, template, age, operation, convention), age) for age in (*ages, *near, OLD_S)]
-    planted += [(plant(folder, template, OLD_S, n, convention), OLD_S) for n in operations if n != operation]
-    recently_read = plant(folder, template, OLD_S, operation, convention)
+    planted = [(plant(folder, template, age, operation, convention), age) for age in (*ages, *near, OLD_AGE_S)]
+    planted += [(plant(folder, template, OLD_AGE_S, n, convention), OLD_AGE_S) for n in operations if n != operation]
+    recently_read = plant(folder, template, OLD_AGE_S, operation, convention)
     os.utime(recently_read, (time.time(), recently_read.stat().st_mtime))
     decoys = plant_decoys(folder, bench.workdir, template.data, operation, convention)
     due = [p for p, age in planted if age > (ttl_s or edition_named(convention).default_ttl_seconds)]
@@ -312,7 +316,7 @@ def clean(
         bench.pause(2 * bench.ledger.cleanup_lag_s)
         output.collect(bench)
     lines = output.lines()
-    events = [s for s in lines if EXPIRED in s]
+    events = [s for s in lines if EXPIRED_EVENT in s]
     return Cleaning(
         ttl_s=ttl_s,
         planted=tuple(Planted(p, age, not p.exists(), age in near) for p, age in planted),
@@ -323,7 +327,7 @@ def clean(
         call=calls[0],
         trigger=bench.cleanup_request,
         other_lines=tuple(s for s in lines if s not in events),
-        read=Planted(recently_read, OLD_S, not recently_read.exists()),
+        read=Planted(recently_read, OLD_AGE_S, not recently_read.exists()),
         premature=tuple(sorted(output.premature)),
         renamed=tuple(_renamed(folder, digests, before)),
         runs=output.runs,
@@ -370,9 +374,9 @@ class _Output:
     def collect(self, bench: Bench) -> None:
         """Add the output of the current process up to now, after a run of cleanup."""
         self.runs += 1
-        lines = [s for s in bench.output() if EXPIRED in s or any(p.name in s for p in self._planted)]
+        lines = [s for s in bench.output() if EXPIRED_EVENT in s or any(p.name in s for p in self._planted)]
         self._by_process[id(bench.server)] = bench.server, lines
-        events = [s for s in lines if EXPIRED in s]
+        events = [s for s in lines if EXPIRED_EVENT in s]
         self.premature |= {
             p.name for p in (*self._planted, *self._own) if any(p.name in s for s in events) and p.exists()
         }

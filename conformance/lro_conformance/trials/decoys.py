@@ -23,7 +23,7 @@ from lro_spec.timestamps import parse
 DAY = 86_400
 HOUR = 3600
 """An hour in seconds, which is also the default TTL."""
-OLD_S = 40 * DAY
+OLD_AGE_S = 40 * DAY
 """An age, in seconds, above every TTL that the suite sets."""
 MAX_AHEAD_S = 60
 """A modification time that lies more than this many seconds in the future cannot be the time of writing."""
@@ -118,8 +118,8 @@ def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str, e
     All decoys except one are copies of *template* with an old header, because a server may decide by the header's
     timestamp.
     """
-    template = _backdated(template, timedelta(seconds=OLD_S), operation)
-    past = datetime.now(UTC) - timedelta(seconds=OLD_S)
+    template = _backdated(template, timedelta(seconds=OLD_AGE_S), operation)
+    past = datetime.now(UTC) - timedelta(seconds=OLD_AGE_S)
     prefix = edition_named(edition).file_prefix
 
     def new_name() -> str:

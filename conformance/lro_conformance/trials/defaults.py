@@ -97,7 +97,7 @@ def defaults(lab: Lab, survey: Survey) -> Defaults:
     """Find the results next to the default threshold, and clean up under the default TTL."""
     if not survey.answered:
         raise NotObserved("no operation answered")
-    with lab.bench(Settings(as_shipped=True)) as bench:
+    with lab.bench(Settings(omits_enabled=True)) as bench:
         brackets = tuple(_brackets(lab, bench, survey))
         brackets += tuple(_brackets_by_storing(lab, survey, brackets))
         crossing = next((b.offloaded for b in brackets if b.offloaded is not None), None)
@@ -116,7 +116,7 @@ def defaults(lab: Lab, survey: Survey) -> Defaults:
 def _bare(lab: Lab, crossing: Call | None) -> tuple[Call | None, tuple[Path, ...]]:
     if crossing is None:
         return None, ()
-    with lab.bench(Settings(output_dir=None, as_shipped=True)) as bench:
+    with lab.bench(Settings(output_dir=None, omits_enabled=True)) as bench:
         return _largest_call(bench, crossing.operation, crossing.detail, crossing.limit), real_temps(bench)
 
 
@@ -128,7 +128,7 @@ def _largest_call(bench: Bench, name: str, detail: str | None, limit: int | None
 
 def real_temps(bench: Bench) -> tuple[Path, ...]:
     """Directories for a server's temporary files, with links resolved; the directory of TMPDIR comes first."""
-    return tuple(Path(real_path(str(t))) for t in bench.temps)
+    return tuple(Path(real_path(str(t))) for t in bench.temp_folders)
 
 
 def _again(bench: Bench, call: Call) -> Call:
@@ -210,12 +210,12 @@ def _brackets_by_storing(lab: Lab, survey: Survey, brackets: Sequence[Bracket]) 
         return
     lab.step("defaults", "results that grow with each stored memory")
     with (
-        lab.bench(Settings(as_shipped=True), seeds=False) as bench,
+        lab.bench(Settings(omits_enabled=True), seeds=False) as bench,
         lab.bench(Settings(threshold_tokens=1), seeds=False) as measuring_bench,
     ):
         below: dict[str, tuple[Call, int]] = {}
         for memory in growing():
-            if not (bench.stored(memory) and measuring_bench.stored(memory)):
+            if not (bench.try_to_store(memory) and measuring_bench.try_to_store(memory)):
                 return
             for name in unbracketed[:]:
                 detail = usual_detail(bench.operations[name])

@@ -21,7 +21,7 @@ from lro_conformance.capture.corpus import Memory, filler, filling
 from lro_conformance.capture.estimate import tokens_per_character
 from lro_conformance.capture.records import comparable_keys, id_of, size
 from lro_conformance.lab.settings import Settings
-from lro_conformance.lab.thresholds import HIGH, LIMIT, NEVER
+from lro_conformance.lab.thresholds import HIGH, LIMIT, MAX_THRESHOLD
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import EDGE_LIMIT, Survey, usual_detail
 from lro_spec.tokens import CHARACTERS_PER_TOKEN, script_aware_estimate
@@ -139,7 +139,7 @@ def edges(lab: Lab, survey: Survey) -> Edges:
         return Edges({}, (), reason, 0)
     ranges = [s for name in survey.effective if (s := _estimate_range(lab, survey, name)) is not None]
     if any(r.highest + r.margin > HIGH[-1] for r in ranges):
-        with lab.highest_bench(Settings(threshold_tokens=NEVER)):
+        with lab.highest_bench(Settings(threshold_tokens=MAX_THRESHOLD)):
             pass  # this finds the highest threshold that the server accepts, which may be below these estimates
     order = [*ranges[:1], *sorted(ranges[1:], key=lambda s: -s.highest)]
     found: dict[str, Edge] = {}
@@ -295,7 +295,7 @@ def _edge_by_storing(upper: Bench, lower: Bench, survey: Survey, name: str, thre
         return bench.call(name, detail=detail, query=word, limit=LIMIT)
 
     def store(*memories: Memory) -> bool:
-        return all([bench.stored(m) for m in memories for bench in (upper, lower)])  # noqa: C419 - both servers get it
+        return all([bench.try_to_store(m) for m in memories for bench in (upper, lower)])  # noqa: C419 - both servers get it
 
     # memories that are found by all words, by only the first word, and by only the other words
     for_all, for_first, for_others = (filling(w, MAX_FILLING_MEMORIES) for w in (words, words[:1], words[1:]))

@@ -1,4 +1,4 @@
-"""Calls whose result cannot be written, for each kind of failure (`KINDS`).
+"""Calls whose result cannot be written, for each kind of failure (`FAILURE_KINDS`).
 
 E is the estimated number of tokens of a result, which the header of an offloaded file states.
 """
@@ -27,7 +27,7 @@ from lro_conformance.capture.intervention import (
     Intervention,
 )
 from lro_conformance.capture.records import Record, by_id, mentions_any, size
-from lro_conformance.capture.reproduce import of_call, of_steps, patience, with_id, word
+from lro_conformance.capture.reproduce import of_call, of_steps, patience, shell_word, with_id
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of, reproducer_of
 from lro_conformance.lab.broken_folder import BrokenFolder, clear, put_a_file
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
     from lro_conformance.lab.lab import Lab
 
-KINDS: Mapping[str, str] = {
+FAILURE_KINDS: Mapping[str, str] = {
     FROM_START: "output_dir is a regular file when the server starts",
     REPLACED: "output_dir is replaced by a regular file while the server runs",
     REMOVED: "output_dir is removed while the server runs",
@@ -161,7 +161,7 @@ def _(failing: Failing) -> str:
 @evidence_of.register
 def _(failing: Failing) -> str:
     task = "" if failing.task_status is None else f"called as a task, whose status is {failing.task_status}\n"
-    return f"{task}{KINDS[failing.kind]}\n{evidence_of(failing.call)}"
+    return f"{task}{FAILURE_KINDS[failing.kind]}\n{evidence_of(failing.call)}"
 
 
 @dataclass(frozen=True)
@@ -181,10 +181,12 @@ def _(recovered: Recovered) -> str:
         return alone
     if recovered.steps:
         return of_steps(call, recovered.steps)
-    folder, pause = word(call.start, str(call.output_dir)), f"sleep {patience(call)}"
+    folder, pause = shell_word(call.start, str(call.output_dir)), f"sleep {patience(call)}"
     broken = BREAKING[REPLACED].format(folder=folder, parent="")
     failing = with_id(call.reply.request, call.reply.id, "while it was broken")
-    return of_call(call, also=[f"{pause}; {broken}", failing, f"{pause}; rm -rf {folder}; mkdir -p {folder}"])
+    return of_call(
+        call, items_before_call=[f"{pause}; {broken}", failing, f"{pause}; rm -rf {folder}; mkdir -p {folder}"]
+    )
 
 
 @dataclass(frozen=True)
@@ -423,7 +425,7 @@ class _Experiment:
         )
         characters = min(MAX_LARGE_CHARACTERS, int(LARGE_SHARE * self.threshold / rate))
         large = 1 + int(EXCESS_FACTOR * self.threshold / (characters * rate))
-        if folder is None or not all(map(bench.stored, uneven(characters, large))):
+        if folder is None or not all(map(bench.try_to_store, uneven(characters, large))):
             return
         arguments_by_operation: dict[str, dict[str, Any]] = {
             name: {"detail": o.details[-1] if o.details else None, "query": UNEVEN_WORD}
@@ -470,9 +472,9 @@ def _returned_key(failing: Failing) -> tuple[str, str | None, frozenset[str]]:
 
 def _within(call: Call) -> bool | None:
     """Return whether a call's file is below the output folder that was set; None if the path of either is unknown."""
-    if call.file is None or call.file.real is None or call.real_output_dir is None:
+    if call.file is None or call.file.real_path is None or call.real_output_dir is None:
         return None
-    return Path(call.file.real).is_relative_to(call.real_output_dir)
+    return Path(call.file.real_path).is_relative_to(call.real_output_dir)
 
 
 def _is_written(call: Call) -> bool:

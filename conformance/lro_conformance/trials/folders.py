@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call
-from lro_conformance.capture.corpus import NOWHERE, long_query, odd, odd_query, shell_query
+from lro_conformance.capture.corpus import NOWHERE, long_query, odd_memory, odd_query, shell_query
 from lro_conformance.capture.file import see_file
 from lro_conformance.capture.start import Start
 from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import LIMIT
 from lro_conformance.trials import trial
-from lro_conformance.trials.decoys import OLD_S
+from lro_conformance.trials.decoys import OLD_AGE_S
 from lro_conformance.trials.defaults import real_temps
 from lro_conformance.trials.disabled import calls_with_query
 from lro_conformance.trials.exploration import Sweep
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
     from lro_conformance.lab.lab import Lab
 
-CLIENT = "claude-code"
+FALLBACK_CLIENT_NAME = "claude-code"
 """A client whose model has a shell, so that a server has no reason not to offload for it (LRO-DEP-03)."""
 
 AWKWARD = 'it\'s; a $(touch owned) `folder` & "more" for 5$$, $1 or 6$&, 100%s {0} [a-z] Für 記憶'
@@ -65,7 +65,7 @@ class Folders:
     setting."""
     refusing: Start | None = None
     """The start with an empty output_dir, if it failed."""
-    client: str | None = CLIENT
+    client: str | None = FALLBACK_CLIENT_NAME
     """The name of the client of `by_other_client`; None if the profile names a client, so that no other client is
     tried."""
     swept: Sweep | None = None
@@ -91,7 +91,7 @@ def _empty(lab: Lab, survey: Survey, names: list[str]) -> Folders:
     If any is not offloaded, they are made again on a second server, with the usual client and time zone. Then
     `Folders.unset` are the calls of the second server.
     """
-    client = CLIENT if lab.profile.client.name is None else None
+    client = FALLBACK_CLIENT_NAME if lab.profile.client.name is None else None
     settings, refused = _settings(survey, "" if lab.can_set("output_dir") else None), None
     refusing: Start | None = None
     try:
@@ -112,7 +112,7 @@ def _observe(lab: Lab, survey: Survey, names: list[str], settings: Settings, cli
         unset = _unset(bench, survey, names)
         nothing = tuple(calls_with_query(bench, names, NOWHERE))
         word = survey.word or "memory"
-        bench.store(odd(word))
+        bench.store(odd_memory(word))
         unusual = [*calls_with_query(bench, names, odd_query(word))]
         unusual += [
             c for query in (long_query(word), shell_query(word)) for c in calls_with_query(bench, names[:1], query)
@@ -139,7 +139,7 @@ def _note_stray(bench: Bench, call: Call) -> None:
     if call.file is not None and call.file.problem is not None:
         path = os.path.join(bench.cwd, call.file.path)
         if os.path.dirname(path) == str(bench.cwd):
-            bench.ledger.stray.note(see_file(path, (bench.cwd,)))
+            bench.ledger.stray_files.note(see_file(path, (bench.cwd,)))
 
 
 def _awkward(lab: Lab, survey: Survey, names: list[str], observed: Folders) -> Folders:
@@ -168,4 +168,4 @@ def _sweep(bench: Bench, calls: Iterable[Call]) -> Sweep | None:
     if not bench.has_trigger or (trigger is not None and trigger.restart):
         return None
     own = ((call, file) for call in calls if (file := template_in(call, edition)) is not None)
-    return next((sweep_beside(bench, call, file, (OLD_S,)) for call, file in own), None)
+    return next((sweep_beside(bench, call, file, (OLD_AGE_S,)) for call, file in own), None)

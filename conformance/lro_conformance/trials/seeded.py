@@ -13,20 +13,20 @@ from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import (
     DELICATE_IDS,
     DELICATE_WORD,
+    LARGE_WORD,
     MANY_WORD,
     MIXED_WORDS,
     OTHER_WORD,
     ROUGH_WORD,
-    WORD,
     Memory,
-    delicate,
+    cjk_memories,
+    delicate_memory,
     large,
     many_small,
-    mixed,
-    rough,
-    wide,
+    mixed_memories,
+    rough_memory,
 )
-from lro_conformance.capture.estimate import is_honest, tokens_per_character
+from lro_conformance.capture.estimate import is_within_tolerance, tokens_per_character
 from lro_conformance.capture.records import wide_characters
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.settings import Settings
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from lro_conformance.lab.bench import Bench
     from lro_conformance.lab.lab import Lab
 
-LARGE = (72_000, 10_000)
+LARGE_SIZES = (72_000, 10_000)
 """Sizes of the large memory in characters; the first that the server accepts is used. The second suits databases whose
 columns hold at most 2^16 bytes."""
 
@@ -61,7 +61,7 @@ class Seeded:
     """Offloaded calls after memories in CJK scripts were stored. The call with the largest share of characters of these
     scripts comes first."""
     large: Call | None
-    """A call for one memory, whose size is one of `LARGE`, at a threshold of twice its E."""
+    """A call for one memory, whose size is one of `LARGE_SIZES`, at a threshold of twice its E."""
     large_filed: Call | None
     """The call for the memory of `large` at a threshold of 1, which offloads it."""
     large_estimate: int
@@ -109,15 +109,15 @@ def seeded(lab: Lab, survey: Survey) -> Seeded:
     name = next(n for n in survey.operations if survey.offloads(n))
     finder = _finder(survey)
     with _bench(lab, name) as bench:
-        for memory in wide():
+        for memory in cjk_memories():
             if not lab.seeding.is_stored(bench, bench.store(memory)):
                 raise NotObserved("the server did not accept a memory of the suite")
-        calls = [_richest(bench, name, limit=limit) for limit in (len(wide()), LIMIT)]
+        calls = [_richest(bench, name, limit=limit) for limit in (len(cjk_memories()), LIMIT)]
         if finder is not None:
             calls.append(_richest(bench, finder, query="漢字"))
             name = finder
-        accepted = next((m for m in map(large, LARGE) if bench.stored(m)), None)
-        filed = _alone(bench, name, WORD) if accepted is not None else None
+        accepted = next((m for m in map(large, LARGE_SIZES) if bench.try_to_store(m)), None)
+        filed = _alone(bench, name, LARGE_WORD) if accepted is not None else None
         delicate_filed, rough_filed, mixed_calls = _delicate(bench, name), _rough(bench, name), _mixed(bench, name)
         stored = _store_many(bench) if finder is not None and accepted is not None else 0
         many_filed = _all_of_many(bench, name) if stored > LIMIT else None
@@ -125,8 +125,10 @@ def seeded(lab: Lab, survey: Survey) -> Seeded:
     if accepted is None or filed is None or filed.estimate is None or finder is None:
         return Seeded(in_cjk, None, filed, 0, None, mixed=mixed_calls)
     with lab.bench(Settings(threshold_tokens=2 * filed.estimate)) as bench:
-        inline = _alone(bench, name, WORD) if bench.stored(accepted) else None
-        huge = _alone(bench, name, OTHER_WORD) if is_honest(filed) and bench.stored(_huge(filed)) else None
+        inline = _alone(bench, name, LARGE_WORD) if bench.try_to_store(accepted) else None
+        huge = (
+            _alone(bench, name, OTHER_WORD) if is_within_tolerance(filed) and bench.try_to_store(_huge(filed)) else None
+        )
         delicate_inline = _delicate(bench, name) if delicate_filed is not None else None
         rough_inline = _rough(bench, name) if rough_filed is not None else None
         are_stored_again = many_filed is not None and _store_many(bench, stored) == stored
@@ -188,13 +190,14 @@ def _huge(known: Call) -> Memory:
 
 
 def _delicate(bench: Bench, name: str) -> Call | None:
-    """A call for the memory `delicate`, which is stored under two ids; None if it was not accepted under both."""
-    both = all(bench.stored({**delicate(), "id": id}) for id in DELICATE_IDS)
+    """A call for the memory `delicate_memory`, which is stored under two ids; None if it was not accepted under
+    both."""
+    both = all(bench.try_to_store({**delicate_memory(), "id": id}) for id in DELICATE_IDS)
     return _alone(bench, name, DELICATE_WORD, limit=5) if both else None
 
 
 def _rough(bench: Bench, name: str) -> Call | None:
-    return _alone(bench, name, ROUGH_WORD) if bench.server.alive and bench.stored(rough()) else None
+    return _alone(bench, name, ROUGH_WORD) if bench.server.alive and bench.try_to_store(rough_memory()) else None
 
 
 def _mixed(bench: Bench, name: str) -> tuple[Call, ...]:
@@ -205,7 +208,9 @@ def _mixed(bench: Bench, name: str) -> tuple[Call, ...]:
     """
     if not bench.server.alive:
         return ()
-    if not any(all(map(bench.stored, mixed(lacking))) for lacking in MISSING_FIELDS if bench.server.alive):
+    if not any(
+        all(map(bench.try_to_store, mixed_memories(lacking))) for lacking in MISSING_FIELDS if bench.server.alive
+    ):
         return ()
     calls = [_alone(bench, name, word, limit=5) for word in MIXED_WORDS if bench.server.alive]
     return tuple(c for c in calls if c.outcome == "offloaded" and c.file_records)
@@ -217,7 +222,7 @@ def _store_many(bench: Bench, count: int | None = None) -> int:
     until = time.monotonic() + STORING_TIME_S
     number = 0
     for memory in many_small()[:count]:
-        if (count is None and time.monotonic() > until) or not bench.server.alive or not bench.stored(memory):
+        if (count is None and time.monotonic() > until) or not bench.server.alive or not bench.try_to_store(memory):
             break
         number += 1
     return number

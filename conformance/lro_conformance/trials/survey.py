@@ -19,7 +19,7 @@ from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.operations import Operation, reading_tools
 from lro_conformance.lab.queries import replace_poor_queries
 from lro_conformance.lab.settings import Settings
-from lro_conformance.lab.thresholds import LIMIT, NEVER
+from lro_conformance.lab.thresholds import LIMIT, MAX_THRESHOLD
 from lro_conformance.profile.model import reason_not_set
 from lro_conformance.trials import trial
 from lro_conformance.trials.leftovers import unnamed
@@ -297,11 +297,11 @@ def survey(lab: Lab) -> Survey:
     if decided or not lab.can_set("enabled"):
         return observed
     lab.step("survey", "nothing was offloaded: trying again with enabled = true")
-    lab.switched_on = True
+    lab.needs_enabled = True
     with lab.lowest_bench(Settings(threshold_tokens=1 if adjustable else None), keep="survey") as bench:
         observed_again = _observe(lab, bench, adjustable)
-    lab.switched_on = observed_again.implemented is True
-    return observed_again if lab.switched_on else observed
+    lab.needs_enabled = observed_again.implemented is True
+    return observed_again if lab.needs_enabled else observed
 
 
 def _event_lines(bench: Bench) -> tuple[str, ...]:
@@ -370,7 +370,7 @@ def _observe(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
     def settled(call: Call) -> Call:
         return by_identity.get(id(call), call)
 
-    lab.accepted.learn({key: call.estimate for key, call in whole.items() if call.outcome == "offloaded"})
+    lab.accepted.choose_details({key: call.estimate for key, call in whole.items() if call.outcome == "offloaded"})
     return Survey(
         operations=bench.operations,
         tools=bench.tools,
@@ -437,7 +437,7 @@ class Inline:
     fullest: Mapping[str, Call] = field(default_factory=dict[str, Call])
     """The calls at the richest detail level, in the second process. In evidence recorded by version 0.1.0, they were
     made in the first process again."""
-    threshold: int = NEVER
+    threshold: int = MAX_THRESHOLD
     """The highest threshold that the server accepts."""
     filed: Mapping[tuple[str, str | None], Call] = field(default_factory=dict[tuple[str, "str | None"], Call])
     """The calls of `whole` that the survey's server offloads. They were made again on that server, after `whole` and
@@ -463,8 +463,8 @@ def inline(lab: Lab, survey: Survey) -> Inline:
     """
     if not lab.can_set("threshold_tokens"):
         raise NotObserved(survey.reason_not_set("threshold_tokens"))
-    first, made = lab.begun("inline", lambda: _call_inline(lab, survey.whole, survey.word, survey.many))
-    with lab.bench(Settings(threshold_tokens=NEVER)) as second:
+    first, made = lab.result_of("inline", lambda: _call_inline(lab, survey.whole, survey.word, survey.many))
+    with lab.bench(Settings(threshold_tokens=MAX_THRESHOLD)) as second:
         elsewhere = {name: second.call(name) for name in second.operations}
         fullest = {n: second.call(n, detail=o.details[-1]) for n, o in second.operations.items() if o.details}
         again_elsewhere = {n: _edge_call(second, n) for n in second.operations}
@@ -491,7 +491,7 @@ def _call_inline(
     The calls of a second process are not made here. Returns the calls, and the time by the monotonic clock when they
     had ended. The survey begins to make these calls while it waits, since they have to be made again `APART_S` later.
     """
-    with lab.highest_bench(Settings(threshold_tokens=NEVER), keep="inline") as bench:
+    with lab.highest_bench(Settings(threshold_tokens=MAX_THRESHOLD), keep="inline") as bench:
         queried = [n for n, o in bench.operations.items() if o.query is not None and word is not None]
         made = Inline(
             whole={key: bench.call(key[0], detail=key[1]) for key in whole},

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.file import FileSeen
-from lro_conformance.trials.decoys import HOUR, OLD_S, plant
+from lro_conformance.trials.decoys import HOUR, OLD_AGE_S, plant
 from lro_conformance.trials.exploration import Sweep
 from lro_spec.filenames import parse_file_name
 
@@ -91,7 +91,7 @@ def sweep_beside(
     """
     edition, folder = bench.editions.own.name, Path(os.path.dirname(template.path))
     planted = [(age, plant(folder, template, age, call.operation, edition)) for age in ages]
-    control = plant(folder, template, OLD_S, call.operation, edition)
+    control = plant(folder, template, OLD_AGE_S, call.operation, edition)
     clean_up(bench, [control, *(path for age, path in planted if age > ttl_s)])
     sweep = Sweep(
         call,

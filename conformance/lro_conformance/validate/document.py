@@ -87,7 +87,7 @@ class Document:
         *,
         named: bool = True,
         follow: bool = False,
-        watched: Callable[[str, Readable], Readable] | None = None,
+        wrap_stream: Callable[[str, Readable], Readable] | None = None,
         visited: VisitedFiles | None = None,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
@@ -96,8 +96,8 @@ class Document:
 
         If *follow* is true and the document is a descriptor, the file that it names is validated, too. *visited* has
         the files that were validated in this way. The file is added to it. If the file was in it before, findings that
-        concern only the file are not repeated. *watched* wraps the stream of the document and the stream of its file,
-        to count the bytes that are read. A pipe is read for at most *timeout_s* seconds.
+        concern only the file are not repeated. *wrap_stream* wraps the stream of the document and the stream of its
+        file, to count the bytes that are read. A pipe is read for at most *timeout_s* seconds.
         """
         self.path = path
         """The path of the document; ``-`` is standard input."""
@@ -114,7 +114,7 @@ class Document:
         self._edition = edition
         self._named = named
         self._follow = follow
-        self._watched = watched or _unwatched
+        self._wrap_stream = wrap_stream or _unchanged_stream
         self._visited = VisitedFiles() if visited is None else visited
         self._timeout_s = timeout_s
         self._was_visited = False
@@ -141,12 +141,12 @@ class Document:
     @contextmanager
     def _open(self) -> Generator[tuple[IO[bytes] | None, Peekable]]:
         if self.path == STDIN:
-            yield None, Peekable(self._watched(self.path, self._patient(sys.stdin.buffer)))
+            yield None, Peekable(self._wrap_stream(self.path, self._patient(sys.stdin.buffer)))
             return
         with open(self.path, "rb", buffering=0, opener=_open_nonblocking) as stream:
             if stat.S_ISCHR(os.fstat(stream.fileno()).st_mode) and not stream.isatty():
                 raise OSError(errno.EINVAL, "a device, which has no end")
-            yield cast("IO[bytes]", stream), Peekable(self._watched(self.path, self._patient(stream)))
+            yield cast("IO[bytes]", stream), Peekable(self._wrap_stream(self.path, self._patient(stream)))
 
     def _patient(self, stream: IO[bytes] | FileIO) -> Readable:
         return patient(stream, self._timeout_s, "; --timeout S waits longer")
@@ -220,7 +220,7 @@ class Document:
                 value,
                 edition=self._edition,
                 folder=folder,
-                watched=self._watched,
+                wrap_stream=self._wrap_stream,
             )
             for finding in following.findings():
                 self._note(following.path)
@@ -231,7 +231,7 @@ class Document:
                 self.lines += following.lines
                 self.followed += 1
                 self.files_without_memories += not holds_memories(following.header or {})
-                if following.read:
+                if following.was_read:
                     self._visited.add(following.path)
         else:
             from lro_spec.validation.descriptor import validate_descriptor
@@ -275,7 +275,7 @@ def _is_below(text: str, place: str, unclear: set[int]) -> bool:
     return any(position(text, "/".join(parts[: n + 1])) in unclear for n in range(len(parts)))
 
 
-def _unwatched(_: str, stream: Readable) -> Readable:
+def _unchanged_stream(_: str, stream: Readable) -> Readable:
     return stream
 
 

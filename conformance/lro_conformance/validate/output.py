@@ -31,12 +31,18 @@ class FindingsPrinter:
 
     At most *limit* findings of all documents are shown, and errors have priority over warnings. The other findings are
     only counted. If *limit* is None, all findings are shown. If the *form* is ``text`` and there is a limit, similar
-    findings (`FindingGroups`) are shown as one finding, and count as one finding for the limit. *before* is called
-    before each finding is printed.
+    findings (`FindingGroups`) are shown as one finding, and count as one finding for the limit. *before_each_finding*
+    is called before each finding is printed.
     """
 
     def __init__(
-        self, form: str, stream: TextIO, limit: int | None, *, quiet: bool, before: Callable[[], None] = lambda: None
+        self,
+        form: str,
+        stream: TextIO,
+        limit: int | None,
+        *,
+        quiet: bool,
+        before_each_finding: Callable[[], None] = lambda: None,
     ) -> None:
         self.counts: Counter[str] = Counter(error=0, warning=0)
         """Number of findings by severity, including those that are not shown."""
@@ -52,7 +58,7 @@ class FindingsPrinter:
         self._quota = FindingQuota(limit) if limit is not None else None
         self._groups = FindingGroups() if limit is not None and form == "text" else None
         self._quiet = quiet
-        self._before = before
+        self._before_each_finding = before_each_finding
         self._kinds: Counter[str] = Counter()
         self._lines = 0
         self._files_without_memories = 0
@@ -127,7 +133,7 @@ class FindingsPrinter:
         return self._quiet
 
     def _show(self, path: str, finding: Finding) -> None:
-        self._before()
+        self._before_each_finding()
         alike = self._groups.of(finding) if self._groups is not None else SimilarFindings(finding)
         self._form.finding(path, finding)
         if isinstance(self._form, _Text):
@@ -242,14 +248,16 @@ class _Sarif:
                 line=finding.line,
                 column=finding.column,
                 snippet=finding.excerpt.text if finding.excerpt is not None else "",
-                place=finding.pointer,
+                logical_location=finding.pointer,
                 properties={"expected": finding.expected, "observed": finding.observed} if finding.expected else {},
             )
             for path, finding in self._found
         ]
         rules = {**sarif.requirement_rules(), **_other_rules()} if results else {}
-        log = sarif.log(results, rules, version=version(), properties=printer.summary(), successful=not printer.unread)
-        self._stream.write(sarif.text(log))
+        log = sarif.sarif_log(
+            results, rules, version=version(), properties=printer.summary(), successful=not printer.unread
+        )
+        self._stream.write(sarif.as_json(log))
         self._stream.flush()
 
 

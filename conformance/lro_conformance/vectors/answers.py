@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import PurePosixPath
 from typing import Any, cast
 
-from lro_conformance.analysis.documents import breaks
+from lro_conformance.analysis.documents import violates
 from lro_conformance.analysis.messages import wrong_call_result
 from lro_conformance.analysis.results import (
     EXTRACT,
@@ -33,7 +33,7 @@ from lro_spec.findings import Finding
 from lro_spec.recipes.pipeline import JqCall, Pipeline, parse_command
 from lro_spec.recipes.runner import JqRunner
 from lro_spec.recipes.shell import RecipeSyntaxError, split_pipeline
-from lro_spec.tokens import characters_estimate, exceeds, script_aware_estimate
+from lro_spec.tokens import characters_estimate, exceeds_threshold, script_aware_estimate
 from lro_spec.validation import validate_descriptor, validate_file
 from lro_spec.validation.linked import Following
 from lro_spec.validation.request import Request
@@ -61,7 +61,7 @@ def content(question: Input) -> bytes:
 
 def broken(findings: Iterable[Finding]) -> list[str]:
     """The requirements that findings violate, including those that bind only from level 2 on."""
-    return sorted({f.rule for f in findings if breaks(f)})
+    return sorted({f.rule for f in findings if violates(f)})
 
 
 # Documents
@@ -72,7 +72,7 @@ def _file(question: Input, edition: str) -> object:
 
 
 def _descriptor(question: Input, edition: str) -> object:
-    return broken(validate_descriptor(question["descriptor"], edition=edition, real=str))
+    return broken(validate_descriptor(question["descriptor"], edition=edition, resolve_links=str))
 
 
 def _descriptor_and_file(question: Input, edition: str) -> object:
@@ -86,7 +86,7 @@ def linked(descriptor: object, data: bytes, call: Input | None, edition: str) ->
     if call is not None:
         level = call.get("detail") or edition_named(edition).default_detail.get(call["operation"])
         request = Request(call["operation"], level)
-    return Following(descriptor, content=data, edition=edition, request=request, real=str).findings()
+    return Following(descriptor, content=data, edition=edition, request=request, resolve_links=str).findings()
 
 
 def _result(question: Input, edition: str) -> object:
@@ -129,11 +129,11 @@ def _threshold(question: Input, edition: str) -> float:
 
 
 def _decision(question: Input, edition: str) -> object:
-    return "offloaded" if exceeds(question["estimated_tokens"], _threshold(question, edition)) else "inline"
+    return "offloaded" if exceeds_threshold(question["estimated_tokens"], _threshold(question, edition)) else "inline"
 
 
 def _injection(question: Input, edition: str) -> object:
-    if exceeds(question["estimated_tokens"], _threshold(question, edition)):
+    if exceeds_threshold(question["estimated_tokens"], _threshold(question, edition)):
         return {"result": "descriptor", "records": question["found"], "formatted": False}
     return {"result": "text", "records": 0, "formatted": True}
 
@@ -156,7 +156,7 @@ def _fallback(question: Input, edition: str) -> object:
     lines = [json.dumps(r, ensure_ascii=False, separators=(",", ":")) for r in question["records"]]
     for line in lines:
         size += line
-        if exceeds(characters_estimate(size), threshold):
+        if exceeds_threshold(characters_estimate(size), threshold):
             break
         kept += 1
     return {

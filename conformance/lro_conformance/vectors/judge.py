@@ -45,7 +45,7 @@ def _is_quoted(vector: Vector, answered: object) -> bool:
 
 
 def _judge_written(vector: Vector, answered: object, edition: str) -> Iterator[Problem]:
-    from lro_conformance.analysis.documents import breaks
+    from lro_conformance.analysis.documents import violates
     from lro_conformance.vectors.answers import descriptor_and_file, linked
 
     first = vector.requirements[0]
@@ -54,7 +54,7 @@ def _judge_written(vector: Vector, answered: object, edition: str) -> Iterator[P
         yield Problem(first, 'expected {"descriptor": {…}, "file": "…"}, the file as one text')
         return
     descriptor, data = parts
-    found = [f for f in linked(descriptor, data, vector.input["call"], edition) if breaks(f)]
+    found = [f for f in linked(descriptor, data, vector.input["call"], edition) if violates(f)]
     yield from {f.rule: Problem(f.rule, _sentence(f)) for f in reversed(found)}.values()
     if not found:
         difference = mismatch(vector.expect, {**cast("dict[str, Any]", answered), **content_of(data)})

@@ -97,13 +97,13 @@ class Results:
         return 1 if self.of("fail") else 0 if self.of("pass") else 3
 
 
-def judged(answers: Iterable[Answer], corpus: Corpus, edition: str, required: Collection[str] = ()) -> Results:
+def judge_answers(answers: Iterable[Answer], corpus: Corpus, edition: str, required: Collection[str] = ()) -> Results:
     """Judge answers. If the adapter does not have a kind that is *required*, the vectors of this kind fail."""
-    return Results(corpus, edition, tuple(result_of(answer, edition, required) for answer in answers))
+    return Results(corpus, edition, tuple(judge_answer(answer, edition, required) for answer in answers))
 
 
-def result_of(answer: Answer, edition: str, required: Collection[str] = ()) -> Result:
-    """Judge one answer; *required* is as in `judged`."""
+def judge_answer(answer: Answer, edition: str, required: Collection[str] = ()) -> Result:
+    """Judge one answer; *required* is as in `judge_answers`."""
     vector = answer.vector
     if answer.unsupported and vector.kind in required:
         problem = Problem(vector.requirements[0], f"the adapter does not have kind {vector.kind}, which is required")
@@ -130,7 +130,7 @@ def mistake_in(answer: object, vector: Vector) -> str:
     return str(vector.mistake["why"]) if same else ""
 
 
-def text(results: Results, *, verbose: bool = False) -> Iterator[str]:
+def as_text(results: Results, *, verbose: bool = False) -> Iterator[str]:
     """The results as lines for a terminal: every failure, a line for each requirement that failed, and a summary. If
     *verbose*, there is a line for every requirement."""
     for kind, number in Counter(r.vector.kind for r in results.of("fail") if r.unsupported).items():

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from lro_spec.jsonl.parse import lenient
-from lro_spec.jsonl.strict import DEEPEST, too_deep
+from lro_spec.jsonl.parse import read_leniently
+from lro_spec.jsonl.strict import MAX_LEVELS, too_deep
 
 Problem = tuple[str, str]
 """A problem of a line: its kind, which is a key of `KINDS`, and the details in words."""
@@ -120,8 +120,8 @@ def parse(line: bytes) -> Message:
         return _unreadable(line, problems, ("too-deep", "nested too deeply to be read"))
     except ValueError as bad:  # raised for an integer with more digits than Python reads, too
         return _unreadable(line, problems, ("not-json", f"{bad}: {excerpt(line)}"))
-    if text.count("{") + text.count("[") > DEEPEST and too_deep(value):
-        return _unreadable(line, problems, ("too-deep", f"nested deeper than {DEEPEST} levels"))
+    if text.count("{") + text.count("[") > MAX_LEVELS and too_deep(value):
+        return _unreadable(line, problems, ("too-deep", f"nested deeper than {MAX_LEVELS} levels"))
     if constants:
         problems.append(("constant", f"{constants[0]} is not JSON ({len(constants)} in this line)"))
     if isinstance(value, list):
@@ -164,7 +164,7 @@ def _value(text: str) -> tuple[Any, list[str]]:
     Raises `ValueError` if the text is not JSON, and `RecursionError` if it is nested too deeply.
     """
     if "NaN" not in text and "Infinity" not in text:
-        return lenient(text), []
+        return read_leniently(text), []
     constants: list[str] = []
 
     def constant(name: str) -> float:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-LEAST_BYTES = 32 << 20
+MIN_FREE_BYTES = 32 << 20
 """A run begins only if the temporary folder has at least this many free bytes."""
 
 RESERVE_BYTES = 8 << 20
@@ -18,7 +18,7 @@ space."""
 REQUIRED_LIMITS = {
     "NOFILE": ("open files", 256, 1, "", "ulimit -n 1024"),
     "AS": ("memory", 512, 1 << 20, " MiB", "ulimit -v unlimited"),
-    "FSIZE": ("file size", LEAST_BYTES >> 20, 1 << 20, " MiB", "ulimit -f unlimited"),
+    "FSIZE": ("file size", MIN_FREE_BYTES >> 20, 1 << 20, " MiB", "ulimit -f unlimited"),
 }
 """Limits of the process, which servers inherit, with the lowest values that a run needs.
 
@@ -81,7 +81,7 @@ def lack_of_limits() -> str | None:
     return next((lack for _, _, lack in limits() if lack is not None), None)
 
 
-def lack_of_space(folder: Path | None = None, least: int = LEAST_BYTES) -> str | None:
+def lack_of_space(folder: Path | None = None, least: int = MIN_FREE_BYTES) -> str | None:
     """Return a line that says what the temporary folder, or the given folder, lacks.
 
     Returns None if the folder has *least* free bytes and a free inode, or if the system does not report these numbers.

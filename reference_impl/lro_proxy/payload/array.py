@@ -22,14 +22,14 @@ from lro_proxy.payload.elements import Elements, KnownBatch
 from lro_proxy.payload.survey import Survey
 from lro_reference.writer import encode
 from lro_spec.jsonl import lossless
-from lro_spec.tokens import characters_in_utf8, wide_in_utf8
+from lro_spec.tokens import characters_in_utf8, wide_characters_in_utf8
 
 Text = bytes | bytearray
 
 _FIRST_BATCH_BYTES, _BATCH_BYTES = 1 << 14, 1 << 16
 """Usual size in bytes of the first batch of an array, and of later batches. The first batch is small: the ends of its
 elements are found by parsing, while those of later batches can be guessed, which is faster."""
-LARGE = 1 << 18
+MIN_BATCHED_BYTES = 1 << 18
 """Size in bytes from which JSON is read a batch at a time."""
 _MAX_ELEMENT_BYTES = 1 << 20
 """Where the end of an element is found by parsing, fewer bytes than this are searched. If the end is not among them,
@@ -184,12 +184,14 @@ def parse(data: Text, wide_count: int | None = None) -> Any:
     *wide_count* is the number of characters of wide scripts in the text, if they have been counted. Raises
     `lossless.InexactError` if the value cannot be kept exactly.
     """
-    array = find(data, 0, len(data)) if len(data) >= LARGE else None
+    array = find(data, 0, len(data)) if len(data) >= MIN_BATCHED_BYTES else None
     if array is None:
         return lossless.parse(bytes(data))
     if wide_count is not None and not array.has_escapes:
         array.wide_count = (
-            wide_count - wide_in_utf8(bytes(data[: array.start])) - wide_in_utf8(bytes(data[array.stop :]))
+            wide_count
+            - wide_characters_in_utf8(bytes(data[: array.start]))
+            - wide_characters_in_utf8(bytes(data[array.stop :]))
         )
     mark = secrets.token_hex(8)
     skeleton = b'%b"%b"%b' % (data[: array.start], mark.encode(), data[array.stop :])
@@ -301,7 +303,7 @@ def _batch(data: Text, start: int, stop: int, collector: ElementCollector | None
         return _Batch(start, stop, known.size, True, True, known.has_escapes, known.lines)
     try:
         values: list[Any] = orjson.loads(text)
-        is_lossless = orjson.dumps(values) == text or lossless.is_whole(values, text)
+        is_lossless = orjson.dumps(values) == text or lossless.is_lossless(values, text)
         if not is_lossless:
             lossless.parse(text)
     except (ValueError, TypeError):  # TypeError: nested too deeply

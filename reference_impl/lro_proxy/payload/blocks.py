@@ -15,7 +15,7 @@ from lro_proxy.payload.batches import Batched, are_same_lines, encoded, numbered
 from lro_proxy.payload.elements import Elements, KnownBatch, array_of
 from lro_reference.writer import encode
 from lro_spec.jsonl import lossless
-from lro_spec.tokens import wide_in_utf8
+from lro_spec.tokens import wide_characters_in_utf8
 
 _BATCH_TEXTS = 128
 """Number of texts in a batch, for blocks in memory."""
@@ -94,7 +94,7 @@ class Blocks:
         joined = _joined(texts)
         self._count += len(texts)
         self._characters += sum(map(len, texts))
-        self.wide_count += wide_in_utf8(joined)
+        self.wide_count += wide_characters_in_utf8(joined)
         if self.are_objects:
             known = self._elements.take_texts(joined)
             is_known = known is not None and known.size == len(texts)  # then no text has the null character itself
@@ -144,7 +144,7 @@ class Blocks:
         data = text.encode("utf-8", "surrogatepass")
         try:
             value: Any = orjson.loads(data)
-            if lossless.is_whole(value, data):
+            if lossless.is_lossless(value, data):
                 self._elements.learn([value] if isinstance(value, dict) else [])
                 return isinstance(value, dict)
         except ValueError:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 Form = Literal["full", "compact", "pointer"]
-SIZES: Mapping[Form, int] = {"full": 440, "compact": 200, "pointer": 45}
+MAX_TOKENS_BY_FORM: Mapping[Form, int] = {"full": 440, "compact": 200, "pointer": 45}
 """The forms, each with the usual maximum size of a descriptor in estimated tokens of four characters. A descriptor is
 larger only if its path or its field names are long.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from lro_spec.tokens import wide_in_utf8
+from lro_spec.tokens import wide_characters_in_utf8
 
 _MAX_COUNTED = 10_000
 """Once so many wide characters have been counted, no further ones are counted."""
@@ -25,7 +25,7 @@ class FileFacts:
     def add(self, lines: bytes) -> None:
         """Take in the next whole lines."""
         if self.wide_count < _MAX_COUNTED and (self._counts or not self.size):
-            self.wide_count += wide_in_utf8(lines if self._counts else lines.partition(b"\n")[0])
+            self.wide_count += wide_characters_in_utf8(lines if self._counts else lines.partition(b"\n")[0])
         self._digest.update(lines)
         self.size += len(lines)
 

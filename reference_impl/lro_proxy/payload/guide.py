@@ -11,12 +11,12 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from lro_proxy.payload.descriptor_form import SIZES, Form
+from lro_proxy.payload.descriptor_form import MAX_TOKENS_BY_FORM, Form
 from lro_proxy.payload.fields import Fields, fields
 from lro_proxy.payload.file_facts import FileFacts
 from lro_proxy.payload.preview import preview
 from lro_proxy.payload.recipes import OutputBound, has_half_pairs, recipes_for
-from lro_proxy.payload.shape import Shape
+from lro_proxy.payload.records import PayloadRecords
 from lro_spec.jsonl import lossless
 from lro_spec.messages import JqRecipe, OffloadResponse
 from lro_spec.tokens import CHARACTERS_PER_TOKEN
@@ -58,15 +58,15 @@ class RecordGuide:
 
     advice_to_narrow = "Ask for less at a time."
 
-    def __init__(self, shape: Shape, tokens: int, threshold: int, form: Form = "full") -> None:
+    def __init__(self, payload: PayloadRecords, tokens: int, threshold: int, form: Form = "full") -> None:
         self._form: Form = form
-        self._shape, self._tokens, self._threshold = shape, tokens, threshold
-        self._is_text = not len(shape.records)
-        self._fields = Fields({}, frozenset(), {}) if self._is_text else fields(shape.records)
-        self.file = FileFacts(shape.wide_count)
+        self._payload, self._tokens, self._threshold = payload, tokens, threshold
+        self._is_text = not len(payload.records)
+        self._fields = Fields({}, frozenset(), {}) if self._is_text else fields(payload.records)
+        self.file = FileFacts(payload.wide_count)
         """Facts about the file, which are complete once it is written."""
-        self.noun = _noun(len(shape.lines), is_text=self._is_text)
-        self.line_schema = _text_schema(shape, form) if self._is_text else self._schema()
+        self.noun = _noun(len(payload.lines), is_text=self._is_text)
+        self.line_schema = _text_schema(payload, form) if self._is_text else self._schema()
         self.top_values = tuple(value for value, _ in self._fields.top_values)[: _MAX_TOP_VALUES.get(form)]
 
     def recipes(self, path: str) -> Sequence[JqRecipe]:
@@ -74,7 +74,7 @@ class RecordGuide:
 
         Empty if the descriptor has the form of a pointer, and if jq cannot read the file.
         """
-        if self._form == "pointer" or (not self._shape.is_well_formed and has_half_pairs(path)):
+        if self._form == "pointer" or (not self._payload.is_well_formed and has_half_pairs(path)):
             return ()
         path_excess = max(0, len(path) - _USUAL_PATH_LENGTH)
         other_parts = [
@@ -83,7 +83,11 @@ class RecordGuide:
             self.guidance("", self._tokens, [JqRecipe("", "")]),
             self.top_values,
         ]
-        room = CHARACTERS_PER_TOKEN * SIZES[self._form] - _BASE_CHARACTERS - sum(map(_characters, other_parts))
+        room = (
+            CHARACTERS_PER_TOKEN * MAX_TOKENS_BY_FORM[self._form]
+            - _BASE_CHARACTERS
+            - sum(map(_characters, other_parts))
+        )
         min_count = 1 if self._form == "compact" else 2
         bound = OutputBound.of(self._threshold, self.file.wide_count)
         fields = None if self._is_text else self._fields
@@ -91,7 +95,7 @@ class RecordGuide:
         return recipes_for(
             fields,
             path,
-            self._shape.lines,
+            self._payload.lines,
             bound,
             room=room,
             min_count=min_count,
@@ -101,15 +105,15 @@ class RecordGuide:
 
     def guidance(self, path: str, tokens: int, recipes: Sequence[JqRecipe]) -> str:
         """The size of the file, and advice on using it. How much is said depends on the form of the descriptor."""
-        count = len(self._shape.lines)
+        count = len(self._payload.lines)
         if self._form == "pointer":
             return f"{count} {self.noun} (~{tokens} tokens), JSON lines from line 2."
         if recipes:
             advice = "In a shell, the recipes return parts of it: put your own words and fields in."
         else:
-            why = "" if self._shape.is_well_formed else ", perhaps because jq stops at half of a surrogate pair"
+            why = "" if self._payload.is_well_formed else ", perhaps because jq stops at half of a surrogate pair"
             advice = f"There are no jq recipes for this file{why}. Use grep instead."
-        extra_note = "; its `extra` holds what came with the records" * bool(self._shape.extra.get("around"))
+        extra_note = "; its `extra` holds what came with the records" * bool(self._payload.extra.get("around"))
         if self._form == "compact" and recipes:
             return f"{count} {self.noun} (~{tokens} tokens) from line 2. In a shell, use the recipe."
         frequent_values = ", ".join(
@@ -141,7 +145,7 @@ class RecordGuide:
 
         If there are many resources, only the first `_MAX_RESOURCES` are named.
         """
-        blocks: Mapping[str, Any] = self._shape.extra.get("blocks", {})
+        blocks: Mapping[str, Any] = self._payload.extra.get("blocks", {})
         resources = [
             {key: block["resource"][key] for key in ("uri", "mimeType") if key in block["resource"]}
             for block in islice((block for block in blocks.values() if "resource" in block), _MAX_RESOURCES)
@@ -151,7 +155,7 @@ class RecordGuide:
     @cached_property
     def _preview(self) -> list[Any]:
         max_tokens = min(_MAX_PREVIEW_TOKENS, self._tokens // 4)
-        return preview(self._shape.lines, len(self._shape.lines), max_tokens) if self._form == "full" else []
+        return preview(self._payload.lines, len(self._payload.lines), max_tokens) if self._form == "full" else []
 
     def _schema(self) -> Mapping[str, Any]:
         """The schema of a record, with as much detail as the form's size allows."""
@@ -161,8 +165,8 @@ class RecordGuide:
         return fitting or self._fields.names(max_characters)
 
 
-def _text_schema(shape: Shape, form: Form) -> Mapping[str, Any]:
-    schema = PART_SCHEMA if getattr(shape.lines, "has_cut_lines", False) else TEXT_SCHEMA
+def _text_schema(payload: PayloadRecords, form: Form) -> Mapping[str, Any]:
+    schema = PART_SCHEMA if getattr(payload.lines, "has_cut_lines", False) else TEXT_SCHEMA
     if form == "full":
         return schema
     return {

@@ -18,8 +18,8 @@ from lro_proxy.payload.file_facts import FileFacts
 from lro_proxy.payload.guide import RecordGuide
 from lro_proxy.payload.link import resource_link
 from lro_proxy.payload.pointers import is_pointer
-from lro_proxy.payload.result import ToolResult, content_of, of_program, payload_places
-from lro_proxy.payload.shape import Shape, shape, text_shape
+from lro_proxy.payload.records import PayloadRecords, payload_records, text_records
+from lro_proxy.payload.result import ToolResult, content_of, payload_places, result_of_program
 from lro_proxy.payload.text import Text, text_of_records
 from lro_reference import delegation
 from lro_reference.custodian import clean
@@ -32,7 +32,7 @@ from lro_spec.discovery import find_descriptor
 from lro_spec.editions import DEFAULT_EDITION, EDITIONS, OTHER_TOOLS_EDITION
 from lro_spec.jsonl import lossless
 from lro_spec.messages import OffloadResponse
-from lro_spec.tokens import CHARACTERS_PER_TOKEN, characters_estimate, estimate_of, script_aware_estimate
+from lro_spec.tokens import CHARACTERS_PER_TOKEN, characters_estimate, script_aware_estimate, tokens_of_counts
 
 RECORDS_VERSION = "0"
 """The schema version in headers of files whose records are not MIF memories."""
@@ -49,7 +49,7 @@ _OFFLOADED_NAME = re.compile(
 )
 """The name of an offloaded file."""
 _ESTIMATE_OF_COUNTS: Mapping[Estimate, Callable[[int, int], int]] = {
-    script_aware_estimate: estimate_of,
+    script_aware_estimate: tokens_of_counts,
     characters_estimate: lambda characters, wide_count: -(-characters // CHARACTERS_PER_TOKEN),
 }
 """For a function that estimates the tokens of a text, another one that computes the same estimate from two numbers: all
@@ -112,10 +112,10 @@ class Interceptor:
 
     def _result(self, result: Mapping[str, Any], tool: str, arguments: Mapping[str, Any] | None) -> Mapping[str, Any]:
         try:
-            answer = self.offload(of_program(result), tool=tool, arguments=arguments)
+            answer = self.offload(result_of_program(result), tool=tool, arguments=arguments)
         except python_values.NoJsonError:
             without_structured = {**result, "structuredContent": None}
-            structured_only = of_program(without_structured).size == (0, 0)
+            structured_only = result_of_program(without_structured).size == (0, 0)
             text = python_values.text(result["structuredContent"] if structured_only else result)
             source = "structuredContent" if structured_only else "result"
             answer = self.offload_text(text, result, source=source, tool=tool, arguments=arguments)
@@ -152,7 +152,7 @@ class Interceptor:
         # text that contained them.
         if max(tokens, structured_tokens) <= threshold or self._is_offloaded(result, threshold):
             return None
-        payload = shape(result)
+        payload = payload_records(result)
         if payload is None or not len(payload.lines) or (tokens <= threshold and payload.extra.get("from") == "both"):
             return None
         return self._offload(result.members, payload, max(tokens, structured_tokens), settings, tool, arguments)
@@ -170,7 +170,7 @@ class Interceptor:
         """Like `offload`, for a result that can only be preserved as its original text; *source* goes to the header."""
         settings = self._settings(threshold_tokens)
         whole = Text.of(text)
-        payload = text_shape(whole, {"from": source})
+        payload = text_records(whole, {"from": source})
         tokens = self._tokens(ToolResult(result, whole))
         if not settings.enabled or result.get("isError") is True or tokens <= settings.threshold_tokens:
             return None
@@ -204,12 +204,12 @@ class Interceptor:
         descriptor = find_descriptor(parsed)
         if descriptor is None:
             return is_pointer(parsed)
-        return self._estimate(descriptor.around) <= threshold
+        return self._estimate(descriptor.surrounding_text) <= threshold
 
     def _offload(
         self,
         result: Mapping[str, Any],
-        payload: Shape,
+        payload: PayloadRecords,
         tokens: int,
         settings: Settings,
         tool: str,
@@ -260,7 +260,7 @@ class Interceptor:
         )  # other programs may write lro-*.jsonl, too
         return len(memories.deleted) + len(records.deleted)
 
-    def _beginning(self, payload: Shape, threshold: int) -> str:
+    def _beginning(self, payload: PayloadRecords, threshold: int) -> str:
         """As much of the first record as fits the threshold.
 
         Of a line of text, this is the beginning of the text. Of a record with fields, it is the beginning of its JSON.
@@ -284,7 +284,7 @@ class Interceptor:
         """
         if result.members.get("isError") is True:
             return without_meta.parsed()
-        payload = shape(without_meta)
+        payload = payload_records(without_meta)
         results = delegation.result_set(result.members, _delegated_memories(payload), MEMORY_EDITION)
         if results is None:
             return None
@@ -300,7 +300,7 @@ class Interceptor:
                 return _truncated_records(without_meta.members, lines, total, warning)
 
 
-def _memory_result_set(payload: Shape, tool: str, arguments: Mapping[str, Any]) -> ResultSet:
+def _memory_result_set(payload: PayloadRecords, tool: str, arguments: Mapping[str, Any]) -> ResultSet:
     return ResultSet(
         operation=memory_results.operation(tool),
         detail=memory_results.detail(arguments, payload.records),
@@ -313,7 +313,7 @@ def _memory_result_set(payload: Shape, tool: str, arguments: Mapping[str, Any]) 
     )
 
 
-def _delegated_memories(payload: Shape | None) -> list[Any] | None:
+def _delegated_memories(payload: PayloadRecords | None) -> list[Any] | None:
     """The memories in a delegated result, which the server declares to contain memories; None if none can be found."""
     if payload is None:
         return None
@@ -323,7 +323,7 @@ def _delegated_memories(payload: Shape | None) -> list[Any] | None:
 
 
 def _record_result_set(
-    payload: Shape, tool: str, arguments: Mapping[str, Any], tokens: int, guide: RecordGuide
+    payload: PayloadRecords, tool: str, arguments: Mapping[str, Any], tokens: int, guide: RecordGuide
 ) -> ResultSet:
     return ResultSet(
         operation=operation_of(tool),
@@ -374,12 +374,12 @@ def _with_payload(result: Mapping[str, Any], text: str, value: Mapping[str, Any]
     return answer
 
 
-def _is_text(payload: Shape) -> bool:
+def _is_text(payload: PayloadRecords) -> bool:
     return payload.extra.get("format") == "text" and "at" not in payload.extra
 
 
 def _truncated(
-    result: Mapping[str, Any], payload: Shape, lines: Sequence[bytes], total: int, warning: str, beginning: str
+    result: Mapping[str, Any], payload: PayloadRecords, lines: Sequence[bytes], total: int, warning: str, beginning: str
 ) -> dict[str, Any]:
     """The result with the records that fit, or with the *beginning* of the first record if not even one fits."""
     if beginning:

@@ -156,7 +156,7 @@ def with_pattern(program: str) -> str | None:
 _ROW_LIMIT = re.compile(r"(?<=limit\()\d+(?=; inputs)|(?<=\[:)\d+(?=\]\[\])")
 
 
-def rows_of(program: str) -> int | None:
+def max_rows_of(program: str) -> int | None:
     """The largest number of rows that the program of a recipe returns; None if the program does not limit the rows."""
     limit = _ROW_LIMIT.search(program)
     return None if limit is None else int(limit[0])

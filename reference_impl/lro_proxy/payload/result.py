@@ -19,7 +19,7 @@ import orjson
 
 from lro_proxy.payload import array as arrays
 from lro_proxy.payload import pointers, python_values
-from lro_proxy.payload.array import LARGE, Array, in_memory, replace_marks
+from lro_proxy.payload.array import MIN_BATCHED_BYTES, Array, in_memory, replace_marks
 from lro_proxy.payload.blocks import Blocks
 from lro_proxy.payload.text import Text, end_of_string
 from lro_proxy.wire.jsonrpc import parse
@@ -140,7 +140,7 @@ class Answer:
     result: ToolResult
 
 
-def of_program(result: Mapping[str, Any]) -> ToolResult:
+def result_of_program(result: Mapping[str, Any]) -> ToolResult:
     """The result that a Python program returns.
 
     Raises `NoJsonError` if JSON cannot hold its structured content, and `TypeError` if that cannot be serialised.
@@ -365,7 +365,7 @@ def _fill_in_structured(structured: Any, mark: str, parts: _LargeParts, text: Te
 
 
 def _large_parts(line: Line, *, assumes_last: bool) -> _LargeParts:
-    min_length = min(len(line), LARGE) // 2
+    min_length = min(len(line), MIN_BATCHED_BYTES) // 2
     key = _TEXT_KEY.search(line)
     end = -1 if key is None else end_of_string(line, key.end(), assumes_last=assumes_last)
     if key is not None and end - key.end() >= min_length:
@@ -375,16 +375,16 @@ def _large_parts(line: Line, *, assumes_last: bool) -> _LargeParts:
         text = repeated = None
         blocks, texts = _very_many_blocks(line)
     array = None
-    if repeated is None and len(line) >= LARGE:
+    if repeated is None and len(line) >= MIN_BATCHED_BYTES:
         place = line.find(_STRUCTURED_KEY, text.stop if text else blocks.stop if blocks else 0)
         array = arrays.find(line, place, len(line)) if 0 <= place <= len(line) - min_length else None
     return _LargeParts(text, repeated, blocks, texts, array)
 
 
 def _very_many_blocks(line: Line) -> tuple[Array, Blocks] | tuple[None, None]:
-    key = _CONTENT_KEY.search(line) if len(line) >= LARGE else None
+    key = _CONTENT_KEY.search(line) if len(line) >= MIN_BATCHED_BYTES else None
     content = None if key is None else Blocks.read(line, key.end())
-    if content is None or len(content[0]) < 2 or content[0].stop - content[0].start < LARGE // 2:
+    if content is None or len(content[0]) < 2 or content[0].stop - content[0].start < MIN_BATCHED_BYTES // 2:
         return None, None
     return content
 

@@ -24,7 +24,7 @@ import orjson
 from lro_proxy.payload import forms
 from lro_proxy.payload.forms.form import BEGINNING_BYTES, FEW_LINES, LONG_BEGINNING_BYTES, Data, ending_of, whole_lines
 from lro_reference.writer import encode
-from lro_spec.tokens import wide_characters, wide_in_utf8
+from lro_spec.tokens import wide_characters, wide_characters_in_utf8
 
 _CUT_AFTER = re.compile(rb"[ ,:;]")
 """A JSON string can be cut after these characters, because they are never part of an escape."""
@@ -77,7 +77,7 @@ class Text:
             utf8, is_well_formed = text.encode(), True
         except UnicodeEncodeError:
             utf8, is_well_formed = text.encode("utf-8", "surrogatepass"), False
-        return cls(lambda: text, len(text), wide_in_utf8(utf8), utf8, is_well_formed=is_well_formed)
+        return cls(lambda: text, len(text), wide_characters_in_utf8(utf8), utf8, is_well_formed=is_well_formed)
 
     @classmethod
     def read(cls, message: Data, start: int, end: int) -> Text:
@@ -97,7 +97,7 @@ class Text:
                 piece = text.encode()
                 utf8 += piece
                 characters += len(text)
-                wide_count += wide_in_utf8(piece)
+                wide_count += wide_characters_in_utf8(piece)
             return cls(string, characters, wide_count, utf8)
         ends_in_line_feed = _has_line_feed_before(message, start, end)
         lines = TextLines(_lines_of_json(message, start, end - 2 * ends_in_line_feed), ends_in_line_feed)
@@ -219,10 +219,10 @@ def _parts(text: str, start: int, stop: int) -> Iterator[str]:
 def _piece(text: str) -> _Piece:
     if _LINE_FEED_STAND_IN in text:
         json = encode(text)[1:-1]
-        return _Piece(json, rb"\n", text.count("\n") + 1, len(text), wide_in_utf8(json))
+        return _Piece(json, rb"\n", text.count("\n") + 1, len(text), wide_characters_in_utf8(json))
     json, line_feed = encode(text.replace("\n", _LINE_FEED_STAND_IN))[1:-1], _LINE_FEED_STAND_IN.encode()
     rest = json.translate(None, _LOWER_ASCII)  # shorter, but it still has all characters that are counted
-    return _Piece(json, line_feed, rest.count(line_feed) + 1, len(text), wide_in_utf8(rest))
+    return _Piece(json, line_feed, rest.count(line_feed) + 1, len(text), wide_characters_in_utf8(rest))
 
 
 @cache

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lro_proxy.errors import CANCELLED, GONE, INTERNAL, TIMED_OUT, TOO_LONG, UNREADABLE, Log, error_line
 from lro_proxy.gain.ledger import Ledger, tokens_of
-from lro_proxy.payload.array import LARGE
+from lro_proxy.payload.array import MIN_BATCHED_BYTES
 from lro_proxy.payload.interceptor import Interceptor, distinct_tool_name
 from lro_proxy.payload.result import Answer, cut_answer, read_answer
 from lro_proxy.protocol import OPENINGS, TOOL_RESULTS, announce_proxy
@@ -230,7 +230,8 @@ class Relay:
             return
         if line.startswith(_BYTE_ORDER_MARK):
             del line[: len(_BYTE_ORDER_MARK)]  # a byte order mark, which JSON does not allow and most clients reject
-        answer = cut_answer(line) if len(line) >= LARGE else None  # not parsed as a whole, which takes much memory
+        # a large line is not parsed as a whole, which takes much memory
+        answer = cut_answer(line) if len(line) >= MIN_BATCHED_BYTES else None
         message = parse(line) if answer is None else answer.message
         if isinstance(message, dict) and "method" not in message:
             self._answer_one(cast("Message", message), line, answer)

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 
 from lro_proxy.tools.limits import Refused
 from lro_proxy.tools.markdown import of_records, sections, spanned, tree
-from lro_reference.tool import abbreviate, writable
+from lro_reference.tool import abbreviate, escape_unpaired_surrogates
 from lro_spec.jsonl import lossless
 
 _MAX_BYTES = 16 << 20
@@ -71,7 +71,7 @@ def value_at(root: Any, path: str) -> Any:
 
 def _quoted(part: str) -> str:
     """A key as written in a path; a lone surrogate as its escape."""
-    return writable(json.dumps(part, ensure_ascii=False)) if _TO_QUOTE.search(part) else part
+    return escape_unpaired_surrogates(json.dumps(part, ensure_ascii=False)) if _TO_QUOTE.search(part) else part
 
 
 def _display(path: str) -> str:

@@ -128,7 +128,7 @@ def _generated_recipe(
             f'\n(This looked for the placeholder "{generated.PLACEHOLDER}": give the text to look for as params '
             '{"keyword": "…"}.)'
         )
-    rows = params.get("n", generated.rows_of(program) or pipeline.take or pipeline.last)
+    rows = params.get("n", generated.max_rows_of(program) or pipeline.take or pipeline.last)
     if rows is not None:
         params["n"] = rows
         program = generated.with_rows(program, params.get("skip", 0) + rows)

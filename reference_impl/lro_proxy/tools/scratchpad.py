@@ -16,9 +16,9 @@ from lro_proxy.tools.document import document, item_schema, items, kind, structu
 from lro_proxy.tools.limits import InvalidPattern, Refused, joined
 from lro_proxy.tools.search import marked, matching
 from lro_proxy.tools.virtual import characters
-from lro_reference.tool import Tool, writable
+from lro_reference.tool import Tool, escape_unpaired_surrogates
 from lro_spec.jsonl import lossless
-from lro_spec.tokens import characters_in_utf8, estimate_of
+from lro_spec.tokens import characters_in_utf8, tokens_of_counts
 
 _SHOWN_LINES = 5
 """Lines of a text that `iterate_over` shows; the rest is left out."""
@@ -78,7 +78,7 @@ def _joined(pieces: Iterable[bytes], bench: Workbench) -> str:
         else:
             kept.append(piece)
     if count - 1 > bench.limits.output_characters:
-        raise _TooMuch(estimate_of(count - 1, wide))
+        raise _TooMuch(tokens_of_counts(count - 1, wide))
     return joined(kept, bench.limits.output_characters)
 
 
@@ -180,7 +180,7 @@ def _tool(name: str, description: str, read: _Read, required: tuple[str, ...], *
     def handler(bench: Workbench, arguments: Mapping[str, Any]) -> str:
         with bench.files.open(arguments["file"]) as (_, opened):
             try:
-                text = writable(read(bench, opened, arguments))
+                text = escape_unpaired_surrogates(read(bench, opened, arguments))
             except _TooMuch as problem:
                 return bench.budget.withheld(name, problem.tokens, less)
             except RecursionError:

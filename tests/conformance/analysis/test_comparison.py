@@ -123,10 +123,10 @@ def test_a_text_is_restless_by_its_lines_without_numbers() -> None:
 def test_files_are_compared_that_were_written_between_two_inline_results() -> None:
     key, filed, shown = ("recall", None), one(400, 100), one(records=[LIGHT])
     made = survey(whole={key: one(400, 100)})
-    assert Comparison(made, inline(whole={key: shown})).bracketed == [(made.whole[key], shown)]
+    assert Comparison(made, inline(whole={key: shown})).pairs_between_inline_calls == [(made.whole[key], shown)]
     both = inline(whole={key: shown}, filed={key: filed}, repeated={key: shown})
-    assert Comparison(made, both).bracketed == [(filed, shown)]
-    assert Comparison(made, inline(whole={key: shown}, filed={key: filed})).bracketed == []
+    assert Comparison(made, both).pairs_between_inline_calls == [(filed, shown)]
+    assert Comparison(made, inline(whole={key: shown}, filed={key: filed})).pairs_between_inline_calls == []
 
 
 @pytest.mark.parametrize(("seeded_by", "remedy"), [("tool", "seed.arguments with $memory.id"), (None, "seed.tool")])

@@ -189,7 +189,7 @@ def test_a_level_is_told_by_fields_where_headers_do_not_tell_it(
     assert [levels_of.level_of(c) for c in calls] == levels
     against = Estimates(known, levels_of).call_ignoring_detail("recall")
     estimates = None if against is None else tuple(call.estimate for call in against)
-    assert (levels_of.ignored("recall"), estimates) == (deaf, follows)
+    assert (levels_of.level_returned_always("recall"), estimates) == (deaf, follows)
 
 
 WHOLE = {"detail": "full"}

@@ -16,7 +16,7 @@ from lro_conformance.engine.run import certify
 from lro_conformance.evidence.reader import read
 from lro_conformance.judging.check import checks_of
 from lro_conformance.judging.check import judge as judge_check
-from lro_conformance.judging.subjects import INDIRECT, SHARED_FILE
+from lro_conformance.judging.subjects import PLACES_OF_INDIRECT_CAUSES, SHARED_FILE
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import edition
@@ -91,7 +91,7 @@ def test_a_file_that_was_wrong_from_the_first_is_a_cause_of_its_own() -> None:
         for seen in ((again,), (again, document))
     ]
     assert places[0] == SHARED_FILE
-    assert places[1] not in INDIRECT
+    assert places[1] not in PLACES_OF_INDIRECT_CAUSES
 
 
 def test_half_of_a_surrogate_pair_is_no_erratum_of_the_specification() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from lro_conformance.analysis.estimate import slack
-from lro_conformance.capture.estimate import honest_range, is_honest, tokens_per_character
+from lro_conformance.analysis.estimate import estimate_tolerance
+from lro_conformance.capture.estimate import is_within_tolerance, tokens_per_character, tolerated_range
 from tests.support.made_survey import A, B, C, estimates, one
 from tests.support.made_survey import estimates as made_estimates
 
@@ -66,8 +66,8 @@ def test_estimates_are_rounded_where_six_are_multiples_of_ten_or_more(estimates:
 def test_files_of_the_same_memories_have_the_same_estimate(
     calls: list[Any], pairs: list[tuple[int, int, int]], steady: bool
 ) -> None:
-    found = [(calls.index(a), calls.index(b), slack(a, b)) for a, b in estimates(*calls).same_memories]
-    assert (found, estimates(*calls).are_steady) == (pairs, steady)
+    found = [(calls.index(a), calls.index(b), estimate_tolerance(a, b)) for a, b in estimates(*calls).same_memories]
+    assert (found, estimates(*calls).same_memories_have_same_estimate) == (pairs, steady)
 
 
 @pytest.mark.parametrize(
@@ -82,9 +82,9 @@ def test_an_estimate_is_honest_between_its_bounds(
     characters: int, scripts: Any, bounds: tuple[int, int], weight: float
 ) -> None:
     least, most = bounds
-    assert honest_range(one(characters, scripts=scripts)) == bounds
+    assert tolerated_range(one(characters, scripts=scripts)) == bounds
     assert round(tokens_per_character(one(characters, 1, scripts=scripts)), 4) == weight
-    honest = [is_honest(one(characters, e, scripts=scripts)) for e in (least - 1, least, most, most + 1)]
+    honest = [is_within_tolerance(one(characters, e, scripts=scripts)) for e in (least - 1, least, most, most + 1)]
     assert honest == [False, True, True, False]
 
 

@@ -24,7 +24,7 @@ from lro_conformance.analysis.exchanges import (
     findings,
     scored_by_confidence,
 )
-from lro_conformance.capture.corpus import wide
+from lro_conformance.capture.corpus import cjk_memories
 from lro_conformance.capture.file import Line
 from lro_conformance.capture.marks import MARK
 from lro_conformance.judging.subjects import Subjects
@@ -44,7 +44,7 @@ def line(record: Any, problem: str | None = None) -> Line:
 def call(*records: Any, outcome: str = "offloaded", E: int | None = 10, threshold: int = 1, **other: Any) -> Any:
     """A call as rules see it: offloaded to a file of these records, or with them inline."""
     filed = list(records) if outcome == "offloaded" else []
-    file = Made(problem=None, real="/out/x.jsonl", record_lines=[line(r) for r in filed], characters=100)
+    file = Made(problem=None, real_path="/out/x.jsonl", record_lines=[line(r) for r in filed], characters=100)
     known: dict[str, Any] = {
         "operation": "recall", "outcome": outcome, "label": "recall()", "detail": "full", "limit": 5, "query": "*",
         "settings": {"threshold_tokens": threshold}, "estimate": E, "file": file if outcome == "offloaded" else None,
@@ -71,7 +71,7 @@ def context(
     survey.is_small = lambda call: False
     comparison = Made(
         obstacle=obstacle,
-        added=frozenset(),
+        fields_missing_inline=frozenset(),
         unstable_operations=volatile,
         volatile=lambda name: set(),
         other_level=lambda filed, shown, names: None,
@@ -542,7 +542,7 @@ def test_a_value_that_is_cut_in_every_record_is_compared_with_the_whole_one() ->
 
 
 def test_contents_that_are_alike_are_as_they_were_stored_or_all_of_them_are_not() -> None:
-    stored = wide()[:20]
+    stored = cjk_memories()[:20]
     altered = {**stored[7], "content": stored[7]["content"][:99] + stored[7]["content"][100:]}
     others = [m for m in stored if m["id"] != altered["id"]]
     assert judged("LRO-FILE-10", exchange(call(*stored))) == [True] * 20
@@ -635,7 +635,7 @@ def test_an_estimate_is_at_the_rate_of_nearly_all_other_files() -> None:
         separators: int = 0,
     ) -> Exchange:
         sized = Made(
-            problem=None, real="/out/x.jsonl", record_lines=[line(file_records)], characters=size,
+            problem=None, real_path="/out/x.jsonl", record_lines=[line(file_records)], characters=size,
             special_characters=special + escapes, backslashes=escapes, separators=separators,
         )  # fmt: skip
         return exchange(call(*[file_records] * records, E=estimate, file=sized), inline(A))
@@ -750,4 +750,4 @@ def test_a_field_of_files_that_no_inline_record_shows_is_compared_with_nothing()
         {**A, "created": "2026-01-02", "tags": []},
     )
     made = Exchanges([exchange(call(filed), inline(shown))], context())
-    assert made.unpaired == ("created",)
+    assert made.fields_missing_inline == ("created",)

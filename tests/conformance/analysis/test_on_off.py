@@ -102,7 +102,7 @@ def test_a_limit_that_is_ignored_with_lro_off_is_no_difference_of_the_operation(
     assert pair(call(records("a", "b", "c"), limit=2), on).ignores_limit
     assert not pair(call(records("a", "b"), limit=2), on).ignores_limit
     assert not pair(call(records("a", "b", "c"), limit=2), call(records("a", "b", "c"), limit=2)).ignores_limit
-    assert pair(call(records("a")), on).is_cut
+    assert pair(call(records("a")), on).off_lost_records
 
 
 def test_members_may_be_added_and_not_lost() -> None:

@@ -11,9 +11,16 @@ import pytest
 from lro_conformance import profile as profiles
 from lro_conformance.capture.call import Call, in_shared_file, mark_if_indirect, named_before, shared_paths
 from lro_conformance.capture.file import FileSeen
-from lro_conformance.engine.capture import SEQUENCES
+from lro_conformance.engine.capture import DEFAULT_SEQUENCES
 from lro_conformance.engine.run import certify
-from lro_conformance.judging.subjects import IN_FLIGHT, SHARED_FILE, STATED_ESTIMATE, Marked, Subjects, place_of
+from lro_conformance.judging.subjects import (
+    CONCURRENT_CALL,
+    ESTIMATE_IN_HEADERS,
+    SHARED_FILE,
+    MarkedSubject,
+    Subjects,
+    place_of,
+)
 from lro_conformance.report.causes import causes, next_step
 from tests.conformance.report.test_causes import at, made
 from tests.servers.variants import profile_text
@@ -70,19 +77,19 @@ def test_a_call_in_flight_is_one_that_others_may_have_disturbed_unless_its_file_
     assert [
         place_of(mark_if_indirect(calls, named_before((*SHARED, OWN)), "at", in_flight=in_flight))
         for calls, in_flight in (((OWN,), False), ((first,), True), (SHARED, True), ((OWN, second), False))
-    ] == ["", IN_FLIGHT, SHARED_FILE, SHARED_FILE]
+    ] == ["", CONCURRENT_CALL, SHARED_FILE, SHARED_FILE]
 
 
-@pytest.mark.parametrize("place", [SHARED_FILE, IN_FLIGHT, STATED_ESTIMATE])
+@pytest.mark.parametrize("place", [SHARED_FILE, CONCURRENT_CALL, ESTIMATE_IN_HEADERS])
 def test_what_shows_without_any_such_reason_goes_first(place: str) -> None:
     found = Subjects()
-    for at_place in (place, IN_FLIGHT, "descriptor /summary/count: contradiction", "", SHARED_FILE):
-        found.expect(holds=False, expected="", observed=at_place, subject=Marked("a call", None, at_place))
+    for at_place in (place, CONCURRENT_CALL, "descriptor /summary/count: contradiction", "", SHARED_FILE):
+        found.expect(holds=False, expected="", observed=at_place, subject=MarkedSubject("a call", None, at_place))
     assert found.misses[0].observed == "descriptor /summary/count: contradiction"
 
 
 @pytest.mark.parametrize(
-    ("place", "root"), [(SHARED_FILE, "NAME-04"), (IN_FLIGHT, "NAME-04"), (STATED_ESTIMATE, "FILE-13")]
+    ("place", "root"), [(SHARED_FILE, "NAME-04"), (CONCURRENT_CALL, "NAME-04"), (ESTIMATE_IN_HEADERS, "FILE-13")]
 )
 def test_the_root_belongs_to_its_place_whatever_else_it_shows(place: str, root: str) -> None:
     """Other requirements belong to the place of the first of their checks that fail worst."""
@@ -95,8 +102,8 @@ def test_the_root_belongs_to_its_place_whatever_else_it_shows(place: str, root: 
 @pytest.mark.parametrize(
     ("fault", "root", "examples"),
     [
-        pytest.param("calls_in_flight_share_their_content", "LRO-NAME-04", SEQUENCES, marks=pytest.mark.long),
-        pytest.param("header_estimate_grows_with_every_call", "LRO-FILE-13", SEQUENCES, marks=pytest.mark.long),
+        pytest.param("calls_in_flight_share_their_content", "LRO-NAME-04", DEFAULT_SEQUENCES, marks=pytest.mark.long),
+        pytest.param("header_estimate_grows_with_every_call", "LRO-FILE-13", DEFAULT_SEQUENCES, marks=pytest.mark.long),
         ("header_estimate_adds_the_header", "LRO-FILE-13", 0),
         pytest.param("takes_the_time_when_it_starts", "LRO-FILE-07", 0, marks=pytest.mark.long),
     ],

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from lro_conformance.analysis.threshold import decisions, latches_after_offloading
+from lro_conformance.analysis.threshold import decisions, offloads_everything_after_first
 from tests.support.made_survey import estimates, one
 
 
@@ -164,4 +164,4 @@ def test_where_estimates_are_rounded_the_figure_is_another() -> None:
 )
 def test_a_server_latches_that_offloads_everything_after_an_exact_edge(sides: Any, after: Any, latches: bool) -> None:
     later = probe(100, after) if after else None
-    assert latches_after_offloading(Made(edges={"recall": edge(sides, after=later)})) is latches
+    assert offloads_everything_after_first(Made(edges={"recall": edge(sides, after=later)})) is latches

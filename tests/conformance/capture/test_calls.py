@@ -12,7 +12,7 @@ from lro_conformance.capture import file as capture_file
 from lro_conformance.capture import reproduce, warnings
 from lro_conformance.capture.call import MAX_ESTIMATE, CallInContext, ComparedCall
 from lro_conformance.capture.file import FileSeen, see_file, written_since
-from lro_conformance.judging.subjects import Mark, Marked, evidence_of, hindrance_of, place_of, reproducer_of
+from lro_conformance.judging.subjects import Mark, MarkedSubject, evidence_of, hindrance_of, place_of, reproducer_of
 from tests.support.made_evidence import answered as call
 from tests.support.private import inner
 
@@ -114,7 +114,7 @@ def test_a_failed_write_hinders_what_a_call_shows_in_any_context(monkeypatch: py
 
 
 def test_a_subject_in_context_is_shown_as_it_is_alone() -> None:
-    among = CallInContext(call({}), Marked("line 2", Mark(("^",)), "the header"))
+    among = CallInContext(call({}), MarkedSubject("line 2", Mark(("^",)), "the header"))
     assert (evidence_of(among), place_of(among)) == ("line 2\n^", "the header")
 
 

@@ -78,7 +78,7 @@ def test_texts_that_differ_beyond_the_part_shown_are_marked_where_they_differ(
     assert max(map(len, made.lines)) < 160
     assert shown[mark.index("^") :] == rest
     assert mark.endswith("^ content differs from here on")
-    assert (made.number, text[made.at :]) == (2, rest)
+    assert (made.number, text[made.index :]) == (2, rest)
 
 
 @pytest.mark.parametrize("expected", ["A", None, ["A"]])

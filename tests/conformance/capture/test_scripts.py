@@ -18,7 +18,7 @@ from lro_conformance.capture.file import FileSeen
 from lro_conformance.capture.intervention import MENDED, REPLACED, SIZE_LIMIT, Intervention
 from lro_conformance.capture.reproduce import of_call, of_cleaning, of_cleaning_at_start, of_steps
 from lro_conformance.capture.start import Entry, Start
-from lro_conformance.judging.subjects import Mark, Marked, reproducer_of
+from lro_conformance.judging.subjects import Mark, MarkedSubject, reproducer_of
 from lro_conformance.wire import jsonrpc
 
 SERVER = """
@@ -118,9 +118,9 @@ def test_a_marked_part_of_a_file_is_shown_if_its_beginning_does_not_have_it(
     text: str, mark: Mark | None, shown: str | None
 ) -> None:
     call = call_with_file(text)
-    inner = Marked(CallAfterOthers(call, ()), mark)
+    inner = MarkedSubject(CallAfterOthers(call, ()), mark)
     script = reproducer_of(inner)
-    for at in (Marked(inner, None, "place"), CallInContext(call, Marked(call, mark))):
+    for at in (MarkedSubject(inner, None, "place"), CallInContext(call, MarkedSubject(call, mark))):
         assert reproducer_of(at).splitlines()[-3:] == script.splitlines()[-3:]
     assert (" from byte " in script) == (shown is not None)
     if shown is not None:

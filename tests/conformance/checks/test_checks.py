@@ -29,7 +29,7 @@ class TestWhereFilesLie:
         [
             {"output_dir": None},
             {"real_output_dir": None},
-            {"file": file(real=None)},
+            {"file": file(real_path=None)},
             {"file": file("/elsewhere/a.jsonl")},
         ],
     )
@@ -205,9 +205,9 @@ class TestOutputFolder:
         assert seen(self.judged(call(file=file("a.jsonl")), elsewhere)) == (Verdict.FAIL, 1)
 
     def test_a_link_into_the_folder_is_where_it_leads(self) -> None:
-        assert self.judged(call(file=file("/x/a", real="/out/a"))).verdict is Verdict.PASS
-        assert self.judged(call(file=file("/out/a", real="/x/a"))).verdict is Verdict.FAIL
-        assert self.judged(call(file=file("/out/a", real=None))).verdict is Verdict.PASS
+        assert self.judged(call(file=file("/x/a", real_path="/out/a"))).verdict is Verdict.PASS
+        assert self.judged(call(file=file("/out/a", real_path="/x/a"))).verdict is Verdict.FAIL
+        assert self.judged(call(file=file("/out/a", real_path=None))).verdict is Verdict.PASS
 
 
 class TestSwitchedOn:
@@ -273,8 +273,8 @@ class TestTemporaryFolder:
         assert self.judged(call(file=file(f"{cwd}/a"), start=Made(cwd=Path(cwd)))).verdict is verdict
 
     def test_the_path_without_links_counts_where_it_is_known(self) -> None:
-        assert self.judged(call(file=file("/var/a", real="/tmp/a"))).verdict is Verdict.PASS
-        assert self.judged(call(file=file("/tmp/a", real=None))).verdict is Verdict.PASS
+        assert self.judged(call(file=file("/var/a", real_path="/tmp/a"))).verdict is Verdict.PASS
+        assert self.judged(call(file=file("/tmp/a", real_path=None))).verdict is Verdict.PASS
 
     def test_an_operation_that_goes_astray_with_a_folder_tells_nothing_without(self) -> None:
         astray = call(file=file("/elsewhere/a"))

@@ -20,7 +20,7 @@ Found = tuple[Verdict, int]
 def offloaded(*, beside: str = "", result: Any = None, **other: Any) -> Any:
     """A call with a descriptor, found in a text."""
     descriptor: dict[str, Any] = {"summary": {}, "file_path": "/out/a.jsonl", **other.pop("descriptor", {})}
-    found = Made(around=beside, where="text", value=descriptor, text_value=descriptor, structured_value=None)
+    found = Made(surrounding_text=beside, where="text", value=descriptor, text_value=descriptor, structured_value=None)
     return call(descriptor=descriptor, summary=descriptor["summary"], found_descriptor=found, result=result, **other)
 
 

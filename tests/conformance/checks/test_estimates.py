@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lro_conformance.capture.estimate import honest_range
+from lro_conformance.capture.estimate import tolerated_range
 from lro_conformance.judging.verdicts import Verdict
 from tests.support.made import Made
 from tests.support.made_evidence import NO_EDGES, call, edge, file, judged, seen, survey
@@ -77,7 +77,7 @@ class TestDefault:
 
 
 class TestHonesty:
-    LOW, HIGH = honest_range(weighed(1))
+    LOW, HIGH = tolerated_range(weighed(1))
 
     def judged(self, *files: Any, whole: Any = None) -> Any:
         return judged("threshold.estimate_is_honest", survey=surveyed(*files, whole=whole))

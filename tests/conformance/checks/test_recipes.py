@@ -176,7 +176,7 @@ class TestPaths:
         one = {"description": "d", "command": f"jq . {named}"}
         call = made(0, "recall", "full", None, {"recipes": lambda _: [one], "descriptor": {"file_path": meant}})
         by = inner(documents_of, "_without_links")(real)
-        found = validated(call, Request("recall", "full"), edition("lro-6400"), real=by)
+        found = validated(call, Request("recall", "full"), edition("lro-6400"), resolve_links=by)
         return judged("recipes.path_is_filled_in", documents=Documents((found,), {}))
 
     @pytest.mark.parametrize(

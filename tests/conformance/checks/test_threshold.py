@@ -351,9 +351,11 @@ class TestSizes:
     def test_a_large_memory_tells_where_a_small_one_does_not(
         self, outcome: str, lowest: int, small: bool, verdict: Verdict
     ) -> None:
-        from lro_conformance.capture.corpus import WORD
+        from lro_conformance.capture.corpus import LARGE_WORD
 
-        alone = call(outcome=outcome, records=[{"content": WORD}], file_records=[{"content": WORD}], text="x" * 10)
+        alone = call(
+            outcome=outcome, records=[{"content": LARGE_WORD}], file_records=[{"content": LARGE_WORD}], text="x" * 10
+        )
         made = survey(lowest=lowest, is_small=lambda call: small)
         seeded = Made(huge=None, large_estimate=0, files=[], large_filed=alone)
         found = judged("edge_cases.huge_memory_is_offloaded", survey=made, seeded=seeded)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from lro_conformance import profile as profiles
-from lro_conformance.engine.capture import SEQUENCES
+from lro_conformance.engine.capture import DEFAULT_SEQUENCES
 from lro_conformance.engine.run import certify
 from lro_conformance.judging.results import Report
 from lro_conformance.judging.verdicts import Verdict
@@ -45,7 +45,7 @@ def judged(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> Ca
     return judge
 
 
-@pytest.mark.parametrize("examples", [0, pytest.param(SEQUENCES, marks=pytest.mark.long)])
+@pytest.mark.parametrize("examples", [0, pytest.param(DEFAULT_SEQUENCES, marks=pytest.mark.long)])
 def test_a_conformant_server_proves_every_level(judged: Callable[..., Report], examples: int) -> None:
     report = judged(examples=examples)
     assert report.failure is None

@@ -37,7 +37,9 @@ def compared(
     records = [{"id": id} for id in shown]
     survey: Any = Made(files=[Made(file_records=[{"id": id} for id in filed])], seeded_by=seeded_by)
     inline: Any = Made(calls=[Made(records=records)])
-    exchanges: Any = Made(by_title=any(by_title), by_text=by_text, names=names, unpaired=unpaired)
+    exchanges: Any = Made(
+        by_title=any(by_title), operations_compared_by_text=by_text, names=names, fields_missing_inline=unpaired
+    )
     return notes._compared(Comparison(survey, inline), exchanges)  # pyright: ignore[reportPrivateUsage]
 
 

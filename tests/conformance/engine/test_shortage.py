@@ -134,4 +134,4 @@ def test_a_crash_in_an_experiment_is_one_finding(tmp_path: Path) -> None:
 
 
 def test_the_reserve_is_less_than_what_a_run_begins_with() -> None:
-    assert shortage.RESERVE_BYTES < shortage.LEAST_BYTES
+    assert shortage.RESERVE_BYTES < shortage.MIN_FREE_BYTES

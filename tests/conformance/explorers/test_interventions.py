@@ -13,7 +13,7 @@ import pytest
 from lro_conformance import profile as profiles
 from lro_conformance.capture.intervention import BREAKING, READ_ONLY, REMOVED
 from lro_conformance.capture.records import Record
-from lro_conformance.engine.capture import SEQUENCES, Capture
+from lro_conformance.engine.capture import DEFAULT_SEQUENCES, Capture
 from lro_conformance.engine.run import certify
 from lro_conformance.explorers.budgeted_search import OutOfBudget
 from lro_conformance.explorers.explorer import Explorer
@@ -29,7 +29,7 @@ from tests.support.made import Made
 def _failure(folder: Path, server: str, check: str) -> CheckResult:
     path = folder / "lro.yaml"
     path.write_text(profile_text(server), encoding="utf-8")
-    report = certify(profiles.load(path), seed=1, only={check}, examples=SEQUENCES)
+    report = certify(profiles.load(path), seed=1, only={check}, examples=DEFAULT_SEQUENCES)
     return next(c for r in report.requirements for c in r.checks if c.name == check and c.verdict.label == "fail")
 
 
@@ -117,7 +117,7 @@ class Restarted:
     def restart(self) -> None:
         self.memories = []
 
-    def stored(self, memory: Record) -> bool:
+    def try_to_store(self, memory: Record) -> bool:
         self.memories.append(memory)
         return True
 

@@ -11,7 +11,7 @@ import pytest
 from lro_conformance.engine.run import certify
 from lro_conformance.judging.results import Report
 from lro_conformance.lab.settings import Settings
-from lro_conformance.lab.thresholds import LIMIT, NEVER, AcceptedThresholds
+from lro_conformance.lab.thresholds import LIMIT, MAX_THRESHOLD, AcceptedThresholds
 from lro_conformance.profile import profile_for_command
 from lro_conformance.trials.survey import Survey
 from tests.golden.evidence import evidence
@@ -75,7 +75,11 @@ def test_a_start_that_failed_by_chance_is_no_refusal(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("most", "highest", "tried"),
-    [(200_000, 200_000, [100_000, NEVER, 1_000_000, 200_000]), (150_000, 100_000, None), (NEVER, NEVER, None)],
+    [
+        (200_000, 200_000, [100_000, MAX_THRESHOLD, 1_000_000, 200_000]),
+        (150_000, 100_000, None),
+        (MAX_THRESHOLD, MAX_THRESHOLD, None),
+    ],
 )
 def test_the_highest_threshold_that_is_taken(most: int, highest: int, tried: list[int] | None) -> None:
     accepted, starts = AcceptedThresholds(), list[int]()
@@ -87,7 +91,7 @@ def test_the_highest_threshold_that_is_taken(most: int, highest: int, tried: lis
 def test_a_server_that_does_not_start_any_more_is_started_once_for_a_lower_threshold() -> None:
     accepted, starts = AcceptedThresholds(), list[int]()
     assert not accepted.find_highest(lambda t: bool(starts.append(t)))
-    assert (accepted.highest, starts) == (NEVER, [100_000])
+    assert (accepted.highest, starts) == (MAX_THRESHOLD, [100_000])
 
 
 def test_one_that_takes_anything_is_started_once_for_it(tmp_path: Path) -> None:
@@ -99,11 +103,11 @@ def test_one_that_takes_anything_is_started_once_for_it(tmp_path: Path) -> None:
 def test_few_records_are_asked_for_at_a_level_of_which_many_exceed_the_lowest_threshold() -> None:
     accepted = AcceptedThresholds()
     sizes = {("recall", "light"): 500, ("recall", "medium"): 1600, ("recall", "full"): 4000, ("search", "light"): 1400}
-    accepted.learn({**sizes, ("search", None): None})
+    accepted.choose_details({**sizes, ("search", None): None})
     assert accepted.arguments_of_offloading_call("recall", 5) == {"limit": 5}
     accepted.lowest = 1000
-    accepted.learn({**sizes, ("search", None): None})
-    assert accepted.details == {"recall": "medium", "search": "light"}
+    accepted.choose_details({**sizes, ("search", None): None})
+    assert accepted.detail_by_operation == {"recall": "medium", "search": "light"}
     assert accepted.arguments_of_offloading_call("recall", 5) == {"detail": "medium", "limit": LIMIT - 5}
     assert accepted.arguments_of_offloading_call("recall", LIMIT) == {"detail": "medium", "limit": LIMIT}
     assert accepted.arguments_of_offloading_call("inject", 5) == {"limit": 5}
@@ -111,7 +115,7 @@ def test_few_records_are_asked_for_at_a_level_of_which_many_exceed_the_lowest_th
 
 def test_a_threshold_is_within_what_is_taken() -> None:
     accepted = AcceptedThresholds(16, 1000)
-    assert [accepted.nearest(t) for t in (1, 16, 500, NEVER)] == [16, 16, 500, 1000]
+    assert [accepted.nearest(t) for t in (1, 16, 500, MAX_THRESHOLD)] == [16, 16, 500, 1000]
     assert "threshold_tokens" not in Settings().values(accepted)
 
 

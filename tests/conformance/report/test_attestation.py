@@ -18,7 +18,7 @@ from lro_conformance.judging.results import Report
 from lro_conformance.judging.verdicts import Verdict
 from lro_conformance.report.formats.attestation import PREDICATE, Subject, subject, to_attestation
 from lro_conformance.report.formats.json import to_json
-from lro_conformance.report.outputs import FORMS, Output, Outputs
+from lro_conformance.report.outputs import FORMATS, Output, Outputs
 from tests.support.report_samples import hostile, judged, mixed, report
 
 IMAGE = Subject("registry.test/memories", "a" * 64)
@@ -77,6 +77,6 @@ def test_what_is_neither_is_refused(given: str, tmp_path: Path, monkeypatch: pyt
 
 
 def test_without_an_artifact_there_is_nothing_to_state():
-    form = next(f for f in FORMS if f.name == "attestation")
+    form = next(f for f in FORMATS if f.name == "attestation")
     with pytest.raises(UsageError, match=r"--attestation a\.json needs --subject"):
         Outputs((Output(form, "a.json"),)).check()

@@ -10,7 +10,7 @@ import pytest
 from lro_conformance.errors import UsageError
 from lro_conformance.judging.results import Report
 from lro_conformance.report.formats.attestation import Subject
-from lro_conformance.report.outputs import FORMS, Form, Output, Outputs
+from lro_conformance.report.outputs import FORMATS, Output, Outputs, ReportFormat
 from lro_conformance.report.terminal import VERBOSE, plain_lines
 from tests.support.renderings import LOG_COMMAND, UNSAFE
 from tests.support.report_samples import ATTACKS, hostile, mixed
@@ -29,14 +29,14 @@ def rendered(output: Output) -> Render:
     return lambda made: Outputs((output,), ABOUT).text(output, made)
 
 
-TARGETS = {f"{form.name}{ending or '.out'}": form for form in FORMS for ending, _ in form.renderers}
+TARGETS = {f"{form.name}{ending or '.out'}": form for form in FORMATS for ending, _ in form.renderers}
 ALL: dict[str, Render] = {"terminal": terminal, **{n: rendered(Output(f, n)) for n, f in TARGETS.items()}}
 QUIET = ("badge.svg", "badge.json")
 """What is so short that a server has no say in it."""
 
 
-def form(name: str) -> Form:
-    return next(f for f in FORMS if f.name == name)
+def form(name: str) -> ReportFormat:
+    return next(f for f in FORMATS if f.name == name)
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ class TestOutputs:
             Outputs((Output(form("json"), first), Output(form("junit"), target))).check()
 
     def test_all_may_go_to_nowhere(self):
-        Outputs(tuple(Output(f, "/dev/null") for f in FORMS if f.name != "badge"), ABOUT).check()
+        Outputs(tuple(Output(f, "/dev/null") for f in FORMATS if f.name != "badge"), ABOUT).check()
 
     def test_the_name_of_a_badge_tells_its_kind(self):
         with pytest.raises(UsageError, match=r"--badge b\.png: expected a name that ends with \.svg or \.json"):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lro_conformance.judging.results import Report
 from lro_conformance.judging.verdicts import Verdict
-from lro_conformance.report.formats.sarif import Result, Rule, log, requirement_rules, text, to_sarif
+from lro_conformance.report.formats.sarif import Result, Rule, as_json, requirement_rules, sarif_log, to_sarif
 from lro_conformance.report.load import read_report
 from tests.support.paths import DATA
 from tests.support.renderings import assert_sarif, validator
@@ -29,7 +29,7 @@ RESULTS = st.builds(
     line=st.none() | st.integers(1, 2**31),
     column=st.none() | st.integers(1, 2**31),
     snippet=TEXT,
-    place=TEXT,
+    logical_location=TEXT,
     properties=st.dictionaries(st.sampled_from(["expected", "observed"]), TEXT),
 )
 
@@ -37,17 +37,17 @@ RESULTS = st.builds(
 @settings(max_examples=20)
 @given(st.lists(RESULTS, max_size=3))
 def test_every_log_satisfies_the_official_schema(results: list[Result]):
-    assert_sarif(json.loads(text(log(results, requirement_rules(), version="1.2.3"))))
+    assert_sarif(json.loads(as_json(sarif_log(results, requirement_rules(), version="1.2.3"))))
 
 
 def test_the_official_schema_would_notice():
-    made = log([Result("json", "x", line=0, path="x")], {}, version="1")
+    made = sarif_log([Result("json", "x", line=0, path="x")], {}, version="1")
     assert not validator().is_valid(made)
 
 
 def test_a_result_leads_to_its_rule_and_place():
     rules = {"b": Rule("b", "B", "b must be", "make it so", "warning", ("file",)), "unused": Rule("unused", "U")}
-    made = log([Result("b", "no b", "error", "out/x y.jsonl", 3, 7, '{"a":1}', "/a")], rules, version="1.2.3")
+    made = sarif_log([Result("b", "no b", "error", "out/x y.jsonl", 3, 7, '{"a":1}', "/a")], rules, version="1.2.3")
     run = made["runs"][0]
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["b"]
     assert run["tool"]["driver"]["rules"][0]["help"]["text"] == "make it so"
@@ -62,7 +62,7 @@ def test_a_result_leads_to_its_rule_and_place():
 
 def test_a_result_keeps_its_fingerprint_when_its_line_moves():
     def print_of(result: Result) -> str:
-        return log([result], {}, version="1")["runs"][0]["results"][0]["partialFingerprints"]["lroResult/v1"]
+        return sarif_log([result], {}, version="1")["runs"][0]["results"][0]["partialFingerprints"]["lroResult/v1"]
 
     assert print_of(Result("b", "no b", path="x", line=1)) == print_of(Result("b", "no b", path="x", line=2))
     assert print_of(Result("b", "no b", path="x")) != print_of(Result("b", "no c", path="x"))

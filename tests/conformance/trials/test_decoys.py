@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lro_conformance.capture.file import FileSeen
-from lro_conformance.trials.decoys import OLD_S, plant, plant_decoys
+from lro_conformance.trials.decoys import OLD_AGE_S, plant, plant_decoys
 
 TEMPLATE = b'{"type": "lro_header", "timestamp": "2026-01-01T00:00:00Z"}\n{"id": "a"}\n'
 
@@ -24,7 +24,7 @@ def test_what_a_server_deletes_meanwhile_is_gone_and_no_error(tmp_path: Path, mo
         real(path, times, follow_symlinks=follow_symlinks)
 
     monkeypatch.setattr(os, "utime", deleted_first)
-    assert not plant(folder, FileSeen("/out/x", None, TEMPLATE), OLD_S, "recall").exists()
+    assert not plant(folder, FileSeen("/out/x", None, TEMPLATE), OLD_AGE_S, "recall").exists()
     made = plant_decoys(folder, tmp_path, TEMPLATE, "recall", "lro-6400")
     assert len(made) > 10
     assert not any(path.exists() for path, _ in made)

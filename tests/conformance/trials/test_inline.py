@@ -31,7 +31,7 @@ def test_inline_results_are_obtained_while_the_survey_waits(tmp_path: Path) -> N
     """They have to be obtained again more than a second later, so two waits overlap."""
     with _lab(tmp_path, trials=("survey", "inline")) as lab:
         seen = survey(lab)
-        assert set(lab.ahead) == {"inline"}
+        assert set(lab.work_begun_ahead) == {"inline"}
         found = inline(lab, seen)
         assert lab.workspace.starts == 3
         assert max(c.started for c in found.calls) < min(c.started for c in found.elsewhere.values())
@@ -44,5 +44,5 @@ def test_they_are_not_if_nobody_needs_them(tmp_path: Path, servers: tuple[str, .
     """Neither in a run without that trial, nor if the server has offloaded nothing."""
     with _lab(tmp_path, *servers, trials=trials) as lab:
         survey(lab)
-        assert lab.ahead == {}
+        assert lab.work_begun_ahead == {}
         assert set(lab.kept) == {"survey"}

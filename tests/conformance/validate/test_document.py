@@ -73,7 +73,7 @@ def test_of_what_is_too_large_no_more_is_read_than_tells_it(here: Path, monkeypa
         stream.seek(0)
         return stream
 
-    found = list(Document("x.json", "header", "lro-6400", watched=watched).findings())
+    found = list(Document("x.json", "header", "lro-6400", wrap_stream=watched).findings())
     assert ([f.message for f in found], stream.tell()) == (["too large for a header"], 31)
 
 
@@ -101,7 +101,7 @@ def test_a_file_that_could_not_be_read_is_judged_once_more(here: Path) -> None:
         def watched(path: str, stream: Any) -> Any:
             return Breaking(stream) if breaking and path == NAME else stream
 
-        document = Document("x.json", None, "lro-6400", follow=True, watched=watched, visited=visited)
+        document = Document("x.json", None, "lro-6400", follow=True, wrap_stream=watched, visited=visited)
         return {f.rule for f in document.findings() if f.path == NAME}, document.lines
 
     assert judged(breaking=True) == (set(), 0)

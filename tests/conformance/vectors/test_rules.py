@@ -37,7 +37,7 @@ def of(kind: str) -> list[Vector]:
 
 def judged(exchange: object, *requirements: str, **context: object) -> list[bool]:
     """Whether each subject of an exchange satisfies these requirements, by the rules that judge live servers."""
-    about = cast("Context", Made(stated_differently=False, unstable_operations=frozenset[str](), **context))
+    about = cast("Context", Made(headers_state_another_figure=False, unstable_operations=frozenset[str](), **context))
     found = [one for id in requirements for one in findings(cast("Exchange", exchange), about, id)]
     return [one.holds for one in found if isinstance(one, Judged)]
 
@@ -80,7 +80,7 @@ def injected(answer: dict[str, Any]) -> list[bool]:
     around = "\n".join(str(record["content"]) for record in records) if answer["formatted"] else ""
     call = Made(
         operation="inject", outcome="offloaded", file=Made(problem=None), file_records=records, descriptor={},
-        result={}, found_descriptor=Made(around=around),
+        result={}, found_descriptor=Made(surrounding_text=around),
     )  # fmt: skip
     return judged(Exchange(cast("Call", call)), DISCARDED)
 

@@ -20,7 +20,7 @@ import pytest
 from lro_conformance.vectors.adapter import ask
 from lro_conformance.vectors.judge import judge
 from lro_conformance.vectors.model import INDEX, Vector, folder, load
-from lro_conformance.vectors.results import result_of
+from lro_conformance.vectors.results import judge_answer
 from lro_spec.editions import EDITIONS
 from tests.support.documents import fenced
 from tests.support.paths import ROOT
@@ -430,7 +430,7 @@ def test_a_mistake_of_the_typescript_writer_is_told_with_the_reason(runner: Runn
     writer.write_text(wrong, encoding="utf-8")
     try:
         answered = ask(of_kind("write"), typescript(runner), edition=EDITION, timeout_s=30)
-        failed = [r for a in answered if (r := result_of(a, EDITION)).verdict == "fail"]
+        failed = [r for a in answered if (r := judge_answer(a, EDITION)).verdict == "fail"]
     finally:
         writer.write_text(sound, encoding="utf-8")
     assert [r.vector.id for r in failed] == ["write.folder-apostrophe"]

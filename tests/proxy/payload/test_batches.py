@@ -23,13 +23,13 @@ from lro_proxy.payload.array import Array
 from lro_proxy.payload.elements import Elements
 from lro_proxy.payload.fields import fields
 from lro_proxy.payload.forms import jsonl, tables
-from lro_proxy.payload.forms.form import Shape
+from lro_proxy.payload.forms.form import PayloadRecords
 from lro_proxy.payload.memories import are_memories
-from lro_proxy.payload.result import Answer, cut_answer, of_program, read_answer
-from lro_proxy.payload.shape import shape
+from lro_proxy.payload.records import payload_records
+from lro_proxy.payload.result import Answer, cut_answer, read_answer, result_of_program
 from lro_reference.writer import encode
 from lro_spec.jsonl import lossless
-from lro_spec.tokens import estimate_of, script_aware_estimate, wide_in_utf8
+from lro_spec.tokens import script_aware_estimate, tokens_of_counts, wide_characters_in_utf8
 from tests.support.payloads import ROWS, TEXTS, VALUES, dumped
 
 PAD = {"id": 1, "name": '},{ "id": [1], \\ – 字 ', "x": [{"id": 2}, {"id": 3}]}
@@ -41,12 +41,17 @@ def tiny(large: int = 2) -> Generator[None]:
     """Batches and pieces of a few bytes, so that a short result has many of them."""
     with (
         patch.multiple(
-            array, _FIRST_BATCH_BYTES=40, _BATCH_BYTES=60, _MAX_SURROUNDING_BYTES=400, _BATCH_ELEMENTS=3, LARGE=large
+            array,
+            _FIRST_BATCH_BYTES=40,
+            _BATCH_BYTES=60,
+            _MAX_SURROUNDING_BYTES=400,
+            _BATCH_ELEMENTS=3,
+            MIN_BATCHED_BYTES=large,
         ),
         patch.multiple(text, BEGINNING_BYTES=200, _FIRST_PIECE_BYTES=200, _PIECE_BYTES=20, _TAIL_BYTES=400),
         patch.multiple(jsonl, _FIRST_BLOCK_BYTES=50, _BLOCK_BYTES=50),
         patch.object(tables, "_BATCH_BYTES", 50),
-        patch.object(results, "LARGE", large),
+        patch.object(results, "MIN_BATCHED_BYTES", large),
         patch.object(sample, "_MIN_RECORDS_TO_GUESS", 5),
     ):
         yield
@@ -74,13 +79,13 @@ def line_of(*texts: str, structured: str | None = None) -> bytearray:
     )
 
 
-def described(found: Shape | None) -> tuple[Any, ...]:
+def described(found: PayloadRecords | None) -> tuple[Any, ...]:
     """All that the file and the descriptor are made of; the field that groups records is guessed from few of them."""
     assert found is not None
     lines = list(found.lines)
     assert len(found.lines) == len(lines) == len(found.records) or not len(found.records)
     assert len(list(found.records)) == len(found.records)
-    assert found.wide_count in (None, wide_in_utf8(b"\n".join(lines)))
+    assert found.wide_count in (None, wide_characters_in_utf8(b"\n".join(lines)))
     with patch.object(sample, "MIN_SAMPLE_SIZE", 7):
         return lines, orjson.dumps(found.extra), fields(found.records), are_memories(found.records)
 
@@ -94,12 +99,12 @@ def is_cut(line: bytearray, large: int = 2) -> bool:
     """True if something is cut out of the line; in any case its records are as if it were parsed at once."""
     with patch.object(results, "_MAX_SKELETON_BYTES", 0):
         at_once = read_answer(line)
-        expected = described(shape(at_once.result))
+        expected = described(payload_records(at_once.result))
     with tiny(large):
         answer = read_answer(line)
-        assert described(shape(answer.result)) == expected
-        assert estimate_of(*answer.result.size) == script_aware_estimate(at_once.result.payload())
-        assert estimate_of(*answer.result.structured_size) == script_aware_estimate(
+        assert described(payload_records(answer.result)) == expected
+        assert tokens_of_counts(*answer.result.size) == script_aware_estimate(at_once.result.payload())
+        assert tokens_of_counts(*answer.result.structured_size) == script_aware_estimate(
             "" if at_once.result.structured is None else encode(at_once.result.structured).decode()
         )
         assert others(answer) == others(at_once)
@@ -193,7 +198,7 @@ def test_a_log_with_a_comma_in_each_line_is_no_table() -> None:
     line = line_of("".join(f"2026-03-01 10:00:{n % 60:02},{n} INFO request {n}\n" for n in range(200)))
     assert is_cut(line)
     with tiny():
-        found = shape(read_answer(line).result)
+        found = payload_records(read_answer(line).result)
     assert found is not None
     assert found.extra["format"] == "log"
 
@@ -211,7 +216,7 @@ def test_structured_content_that_cannot_be_kept_is_refused(line: bytearray) -> N
         answer = read_answer(line)
         assert answer.result.size > (4000, -1)
         with pytest.raises(lossless.InexactError):
-            shape(answer.result)
+            payload_records(answer.result)
 
 
 @pytest.mark.parametrize(
@@ -284,9 +289,9 @@ def test_records_that_are_new_all_the_time_give_the_same_in_batches(value: str) 
 
 def test_each_list_and_object_of_a_sample_is_as_it_was_sent() -> None:
     rows = [{"n": n, "user": {"login": f"u{n}", "id": n}, "tags": ["a", 1, None] * (n % 3)} for n in range(500)]
-    found = shape(read_answer(line_of(json_text(rows, "compact") + " " * 10)).result)
+    found = payload_records(read_answer(line_of(json_text(rows, "compact") + " " * 10)).result)
     with tiny():
-        batched = shape(read_answer(line_of(json_text(rows, "compact"))).result)
+        batched = payload_records(read_answer(line_of(json_text(rows, "compact"))).result)
     assert found is not None
     assert batched is not None
     survey = getattr(batched.records, "findings", None)
@@ -333,7 +338,7 @@ def test_digits_stay_in_many_texts() -> None:
 
 def test_a_large_text_of_a_program_is_read_in_batches_as_well() -> None:
     with tiny():
-        found = of_program({"content": [{"type": "text", "text": json_text(ITEMS, "indented")}]})
+        found = result_of_program({"content": [{"type": "text", "text": json_text(ITEMS, "indented")}]})
         assert found.text is not None
         assert found.text.utf8 is not None
         assert isinstance(array.parse(found.text.utf8), Array)
@@ -353,14 +358,14 @@ def test_wide_characters_are_counted_once(line: bytearray) -> None:
     with tiny():
         result = read_answer(line).result
         assert result.size[1] >= 50  # the interceptor compares it with the threshold before it looks at the shape
-        found = shape(result)
+        found = payload_records(result)
         assert found is not None
         assert found.wide_count == 50
 
 
 def test_wide_characters_that_are_escapes_in_the_text_are_left_to_be_counted_in_the_file() -> None:
     with tiny():
-        found = shape(read_answer(line_of(json_text(ITEMS, "python"))).result)
+        found = payload_records(read_answer(line_of(json_text(ITEMS, "python"))).result)
         assert found is not None
         assert found.wide_count is None
 
@@ -402,7 +407,7 @@ def test_a_field_with_a_beat_groups_all_the_same(form: str, count: int) -> None:
     records = [{"name": f"name {n}", "state": "open" if n % step else "closed"} for n in range(count)]
     table = "\n".join(["name\tstate", *(f"{r['name']}\t{r['state']}" for r in records)])
     text = json.dumps(records) if form == "json" else table
-    found = shape(of_program({"content": [{"type": "text", "text": text}]}))
+    found = payload_records(result_of_program({"content": [{"type": "text", "text": text}]}))
     assert found is not None
     assert found.extra["format"] == form
     assert dict(fields(found.records).top_values) == {"open": count - count // step, "closed": count // step}

@@ -10,8 +10,8 @@ import pytest
 
 from lro_proxy import Interceptor
 from lro_proxy.payload.fields import fields
-from lro_proxy.payload.result import of_program
-from lro_proxy.payload.shape import shape
+from lro_proxy.payload.records import payload_records
+from lro_proxy.payload.result import result_of_program
 from lro_reference.settings import Settings
 from lro_spec.schema.line_schema import judge_lines
 from lro_spec.validation import validate_file
@@ -115,7 +115,7 @@ def test_every_capture_is_known() -> None:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_capture_becomes_the_records_that_a_person_would_make(name: str) -> None:
-    found = shape(of_program(result_of(name)))
+    found = payload_records(result_of_program(result_of(name)))
     assert found is not None
     types = {field: " ".join(sorted(types)) for field, types in fields(found.records).types.items()}
     assert (found.extra["format"], len(found.lines), types) == EXPECTED[name]

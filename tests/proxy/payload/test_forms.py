@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from lro_proxy.payload import forms
 from lro_proxy.payload.forms import FORMS, python
-from lro_proxy.payload.forms.form import Shape
+from lro_proxy.payload.forms.form import PayloadRecords
 from lro_proxy.payload.forms.tables import SEPARATED
-from lro_proxy.payload.result import of_program
-from lro_proxy.payload.shape import shape
+from lro_proxy.payload.records import payload_records
+from lro_proxy.payload.result import result_of_program
 from tests.support.rebuilding import payload
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), max_size=20)
@@ -83,7 +83,7 @@ def loaded(line: bytes) -> Any:
     return json.loads(line, parse_int=str, parse_float=str)
 
 
-def rebuilt(name: str, found: Shape) -> str:
+def rebuilt(name: str, found: PayloadRecords) -> str:
     form = next(form for form in FORMS if form.name == name)
     return "".join(form.rebuild(found.extra, map(loaded, found.lines)))
 
@@ -113,7 +113,7 @@ def test_whatever_form_takes_a_text_gives_it_back(lines: list[str], end: str, en
 
 def form_of(text: str) -> tuple[str, list[dict[str, Any]]]:
     """The format that a text is taken for, and its records; the text can be rebuilt from them."""
-    found = shape(of_program({"content": [{"type": "text", "text": text}]}))
+    found = payload_records(result_of_program({"content": [{"type": "text", "text": text}]}))
     assert found is not None
     records = [json.loads(line) for line in found.lines]
     (built,) = payload({"extra": found.extra}, list(map(loaded, found.lines)))[0] or []
@@ -269,7 +269,7 @@ PYTHON = st.none() | st.booleans() | st.integers(-(10**25), 10**25) | st.floats(
 def test_rows_in_pythons_spelling_are_rows(rows: list[Any]) -> None:
     if not python.begins(repr(rows)):
         return
-    found = shape(of_program({"content": [{"type": "text", "text": repr(rows)}]}))
+    found = payload_records(result_of_program({"content": [{"type": "text", "text": repr(rows)}]}))
     assert found is not None
     assert found.extra.get("notation") == "python"
     texts, _ = payload({"extra": found.extra}, [json.loads(line) for line in found.lines])
@@ -414,8 +414,8 @@ def test_values_become_rows(value: Any, format: str, records: Any) -> None:
     assert texts == [value]
 
 
-def shape_of(value: Any) -> Shape:
-    found = shape(of_program({"content": [{"type": "text", "text": json.dumps(value)}]}))
+def shape_of(value: Any) -> PayloadRecords:
+    found = payload_records(result_of_program({"content": [{"type": "text", "text": json.dumps(value)}]}))
     assert found is not None
     return found
 

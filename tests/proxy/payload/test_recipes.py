@@ -23,8 +23,8 @@ from ulid import ULID
 
 from lro_proxy import Interceptor
 from lro_proxy.payload import guide, recipes
-from lro_proxy.payload.descriptor_form import SIZES
-from lro_proxy.payload.result import of_program
+from lro_proxy.payload.descriptor_form import MAX_TOKENS_BY_FORM
+from lro_proxy.payload.result import result_of_program
 from lro_reference.settings import Settings
 from lro_reference.writer import encode
 from lro_spec.editions import EDITIONS
@@ -44,7 +44,7 @@ def offloaded(folder: Path, value: Any, threshold: int = 0, form: Any = "full") 
     """The descriptor of a value, or of a text."""
     lro = Interceptor(Settings(threshold_tokens=threshold, output_dir=str(folder)), emit=lambda event: None, form=form)
     result = {"content": [{"type": "text", "text": value}]} if isinstance(value, str) else {"structuredContent": value}
-    answer = lro.offload(of_program(result), tool="probe")
+    answer = lro.offload(result_of_program(result), tool="probe")
     assert answer is not None
     return json.loads(
         encode(answer["structuredContent"]) if "structuredContent" in answer else answer["content"][0]["text"]
@@ -93,14 +93,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def every_recipe() -> Iterator[None]:
     """Descriptors have room for all recipes, so that each is tried."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(guide, "SIZES", {**SIZES, "full": 5000})
+        patch.setattr(guide, "MAX_TOKENS_BY_FORM", {**MAX_TOKENS_BY_FORM, "full": 5000})
         yield
 
 
 @pytest.fixture
 def usual_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Descriptors have the room that they have for a client."""
-    monkeypatch.setattr(guide, "SIZES", SIZES)
+    monkeypatch.setattr(guide, "MAX_TOKENS_BY_FORM", MAX_TOKENS_BY_FORM)
 
 
 # --- bounds

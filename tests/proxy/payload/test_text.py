@@ -13,9 +13,9 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from lro_proxy.payload import result as results
+from lro_proxy.payload.records import payload_records
 from lro_proxy.payload.result import Answer, cut_answer, read_answer
-from lro_proxy.payload.shape import shape
-from lro_spec.tokens import estimate_of, script_aware_estimate
+from lro_spec.tokens import script_aware_estimate, tokens_of_counts
 
 PIECES = [
     "a line",
@@ -66,13 +66,13 @@ def parsed_at_once(line: bytearray) -> Answer:
 
 
 def assert_same(answer: Answer, expected: Answer) -> None:
-    found, wanted = shape(answer.result), shape(expected.result)
+    found, wanted = payload_records(answer.result), payload_records(expected.result)
     assert found is not None
     assert wanted is not None
     assert found.extra == wanted.extra
     assert [json.loads(one) for one in found.lines] == [json.loads(one) for one in wanted.lines]
     assert len(found.lines) == len(list(found.lines)) == len(wanted.lines)
-    assert estimate_of(*answer.result.size) == script_aware_estimate(expected.result.payload())
+    assert tokens_of_counts(*answer.result.size) == script_aware_estimate(expected.result.payload())
 
 
 @hypothesis_settings(max_examples=50, deadline=None)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lro_spec.catalogue import Requirement, by_edition, catalogue, edition_chapters, first_wording, requirement
+from lro_spec.catalogue import Requirement, catalogue, edition_chapters, first_wording, requirement, wordings_by_edition
 from lro_spec.catalogue.overlays import read
 from tests.support.passages import FORCE, ids
 
@@ -133,8 +133,8 @@ def test_one_requirement_is_read_by_itself_as_the_whole_catalogue_has_it() -> No
     for name in ("lro-6400", *HEADINGS):
         for r in catalogue(name):
             held.setdefault(r.id, {})[name] = r
-    assert {id: by_edition(id) for id in held} == held
-    assert by_edition("LRO-DESC-99") == {}
+    assert {id: wordings_by_edition(id) for id in held} == held
+    assert wordings_by_edition("LRO-DESC-99") == {}
 
 
 def test_what_is_an_editions_own_stands_with_its_kind() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lro_spec.jsonl.parse import exact, lenient, plain_value, plain_values
+from lro_spec.jsonl.parse import exact, plain_value, plain_values, read_leniently
 
 LONG = "x" * (1 << 18)
 """A text of a line that is not written once more to count its quotes."""
@@ -69,7 +69,7 @@ def test_integers_beyond_64_bits_keep_their_digits_where_they_are_asked_for(valu
     ],
 )
 def test_a_lenient_reading_is_that_of_json(text: str) -> None:
-    assert repr(lenient(text)) == repr(json.loads(text))
+    assert repr(read_leniently(text)) == repr(json.loads(text))
 
 
 @pytest.mark.parametrize("text", ["", "[1,]", '{"a" 1}', '"\n"', "[" * 99_999, "\ufeff1"])
@@ -77,7 +77,7 @@ def test_a_lenient_reading_fails_as_that_of_json(text: str) -> None:
     with pytest.raises((ValueError, RecursionError)) as expected:
         json.loads(text)
     with pytest.raises(expected.type) as failed:
-        lenient(text)
+        read_leniently(text)
     assert str(failed.value) == str(expected.value)
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from lro_spec.findings import Kind
 from lro_spec.jsonl.strict import (
-    DEEPEST,
+    MAX_LEVELS,
     StrictJsonError,
     canonical,
     equal,
@@ -61,7 +61,7 @@ def test_integers_keep_every_digit():
         ("[-" + "9" * 400 + "]", "is beyond the range of a double", 1, 2),
         ("9" * 10_000, "is beyond the range of a double", 1, 1),
         ('"a\tb"', "control character", 1, 3),
-        ("[" * (DEEPEST + 1) + "]" * (DEEPEST + 1), "deeper than 500", 1, 501),
+        ("[" * (MAX_LEVELS + 1) + "]" * (MAX_LEVELS + 1), "deeper than 500", 1, 501),
         ('{"a":' * 100_000, "deeper than 500", 1, 2501),
         ("01", "Extra data", 1, 2),
         ("'a'", "Expecting value", 1, 1),
@@ -78,7 +78,7 @@ def test_what_is_refused_says_what_and_where(source: bytes | str, problem: str, 
 @pytest.mark.parametrize(
     "source",
     [
-        "[" * DEEPEST + "]" * DEEPEST,
+        "[" * MAX_LEVELS + "]" * MAX_LEVELS,
         '["' + "[" * 9000 + '"]',
         json.dumps([[]] * 5000),
         '["\\"[" ' + ', "[{"' * 600 + "]",
@@ -173,7 +173,7 @@ def test_equality_is_symmetric_and_transitive(a: Any, b: Any, c: Any):
 
 
 def test_deep_values_are_compared():
-    deep = loads("[" * DEEPEST + "]" * DEEPEST)
+    deep = loads("[" * MAX_LEVELS + "]" * MAX_LEVELS)
     assert equal(deep, json.loads(json.dumps(deep)))
     assert not equal(deep, deep[0])
 
@@ -182,7 +182,7 @@ class Text(str):
     """A text that weak references can watch."""
 
 
-@pytest.mark.parametrize("source", ["[" * (DEEPEST + 1) + "]" * (DEEPEST + 1), '{"a": 1, "a": 2}', "[1,", "[1]"])
+@pytest.mark.parametrize("source", ["[" * (MAX_LEVELS + 1) + "]" * (MAX_LEVELS + 1), '{"a": 1, "a": 2}', "[1,", "[1]"])
 def test_a_text_is_released_as_soon_as_it_was_read(source: str) -> None:
     text = Text(source)
     alive = weakref.ref(text)

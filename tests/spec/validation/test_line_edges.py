@@ -83,7 +83,7 @@ class TestIds:
 
 class TestTexts:
     def test_without_bottom_are_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(strict, "DEEPEST", 10**6)  # so that the reader itself gives up
+        monkeypatch.setattr(strict, "MAX_LEVELS", 10**6)  # so that the reader itself gives up
         with pytest.raises(StrictJsonError, match="is nested deeper than 1000000 levels") as raised:
             loads("[" * 200_000 + "]" * 200_000)
         assert raised.value.offset == 0

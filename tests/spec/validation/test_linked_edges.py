@@ -116,12 +116,12 @@ class TestWhatIsKnown:
     def test_before_anything_was_opened(self) -> None:
         one = Following({})
         assert list(one.findings()) != []
-        assert (one.lines, one.path, one.header, one.read) == (0, None, None, False)
+        assert (one.lines, one.path, one.header, one.was_read) == (0, None, None, False)
 
     def test_at_the_end(self, tmp_path: Path) -> None:
         one = Following(made(tmp_path))
         assert list(one.findings()) == []
-        assert (one.lines, one.path, one.read) == (25, str(tmp_path / NAME), True)
+        assert (one.lines, one.path, one.was_read) == (25, str(tmp_path / NAME), True)
         assert one.header is not None
         assert one.header["operation"] == "recall"
 
@@ -229,10 +229,10 @@ class TestFiles:
         def broken(path: str, stream: object) -> Any:
             raise OSError(5, "Input/output error")
 
-        one = Following(made(tmp_path), watched=broken)
+        one = Following(made(tmp_path), wrap_stream=broken)
         (finding,) = one.findings()
         assert (finding.message, finding.observed) == (
             "the file cannot be read",
             f'"{tmp_path / NAME}": Input/output error',
         )
-        assert one.read is False
+        assert one.was_read is False

@@ -22,12 +22,12 @@ from tests.support.private import inner
 @pytest.mark.parametrize("result", [["a"], "text", 0, None, True])
 def test_a_store_that_answers_with_anything_but_an_object_took_nothing(result: Any) -> None:
     bench = cast("Any", Made(store=lambda _: Made(result=result)))
-    assert Bench.stored(bench, {}) is False
+    assert Bench.try_to_store(bench, {}) is False
 
 
 @pytest.mark.parametrize(("result", "taken"), [({}, True), ({"isError": True}, False), ({"isError": "no"}, True)])
 def test_a_store_that_answers_with_an_object_says_whether_it_took_it(result: Any, taken: bool) -> None:
-    assert Bench.stored(cast("Any", Made(store=lambda _: Made(result=result))), {}) is taken
+    assert Bench.try_to_store(cast("Any", Made(store=lambda _: Made(result=result))), {}) is taken
 
 
 @pytest.mark.parametrize("name", [{}, [], 1, None])

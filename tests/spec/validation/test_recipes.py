@@ -467,7 +467,7 @@ class TestTheMachinesJq:
                 return Output(output if pipeline.jq.program == "4" else pipeline.jq.program)
 
         monkeypatch.setattr(Runner, "installed", Installed())
-        with RecipeJudge(compares=True) as judge:
+        with RecipeJudge(compare_with_installed_jq=True) as judge:
             for detail in ("full", "full", "light"):
                 found = judge.judge(of(*all_but()), Sample(b"{}\n", {"detail": "full"}, [{"id": detail}]), LRO)
                 if detail == "full":

@@ -11,7 +11,7 @@ import pytest
 from lro_spec.editions import edition
 from lro_spec.jsonl.lines import Block
 from lro_spec.messages import OffloadSummary
-from lro_spec.tokens import estimate_of, honest_estimates, wide_characters
+from lro_spec.tokens import estimate_limits, tokens_of_counts, wide_characters
 from lro_spec.validation.state import ANY_NUMBER, RecordCount
 from lro_spec.validation.summary import (
     Facts,
@@ -143,10 +143,17 @@ class TestEstimates:
         assert said(estimate_of_header({"estimated_tokens": tokens}, Facts())) == []
 
     def test_of_characters_of_each_kind(self) -> None:
-        assert honest_estimates(0, 0, 0) == (0, 65)
-        assert honest_estimates(100, 0, 1000) == (101, 715)
-        assert honest_estimates(0, 100, 1000) == (101, 715)
-        assert [estimate_of(n, w) for n, w in ((0, 0), (4, 0), (5, 0), (1, 1), (6, 6), (7, 6))] == [0, 1, 2, 1, 5, 6]
+        assert estimate_limits(0, 0, 0) == (0, 65)
+        assert estimate_limits(100, 0, 1000) == (101, 715)
+        assert estimate_limits(0, 100, 1000) == (101, 715)
+        assert [tokens_of_counts(n, w) for n, w in ((0, 0), (4, 0), (5, 0), (1, 1), (6, 6), (7, 6))] == [
+            0,
+            1,
+            2,
+            1,
+            5,
+            6,
+        ]
 
     def test_wide_characters_are_those_of_these_blocks(self) -> None:
         edges = ["\u1100", "\u11ff", "\u2e80", "\u303f", "\u3040", "\u31ff", "\u3200", "\ua4cf", "\ua960", "\ud7ff"]

@@ -23,7 +23,7 @@ from typing import Any
 
 from lro_conformance import evidence
 from lro_conformance import profile as profiles
-from lro_conformance.engine.capture import SEQUENCES
+from lro_conformance.engine.capture import DEFAULT_SEQUENCES
 from lro_conformance.engine.run import certify
 from lro_conformance.evidence.reader import read
 from tests.servers.faults.catalogue import faults
@@ -64,7 +64,7 @@ def record(name: str, folder: Path, only: str | None = None) -> str:
             seed=SEED,
             jobs=1,
             only=None if only is None else {only},
-            examples=SEQUENCES if name in explored_servers() else 0,
+            examples=DEFAULT_SEQUENCES if name in explored_servers() else 0,
             evidence=made,
         )
         made.rename(folder / name)

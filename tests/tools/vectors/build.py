@@ -12,7 +12,7 @@ from lro_conformance.vectors.answers import UnansweredError, answer
 from lro_conformance.vectors.judge import judge
 from lro_conformance.vectors.match import mismatch
 from lro_conformance.vectors.model import Vector
-from lro_spec.catalogue import by_edition, first_wording
+from lro_spec.catalogue import first_wording, wordings_by_edition
 from lro_spec.editions import EDITIONS
 from lro_spec.filenames import parse_file_name
 from tests.support.vector_answers import answer_of
@@ -119,7 +119,7 @@ def vector(
         id,
         kind,
         about,
-        why or by_edition(requirements[0])[edition].statement,
+        why or wordings_by_edition(requirements[0])[edition].statement,
         tuple(requirements),
         (edition,),
         dict(question),
@@ -151,7 +151,7 @@ def disagreement(made: Vector, edition: str) -> str | None:
 
 
 def _holds_in(made: Vector, edition: str) -> bool:
-    has = [edition in by_edition(id) for id in made.requirements]
+    has = [edition in wordings_by_edition(id) for id in made.requirements]
     return all(has) and disagreement(made, edition) is None
 
 

@@ -21,7 +21,7 @@ from unittest.mock import patch
 
 from lro_conformance.vectors.answers import answer
 from lro_conformance.vectors.model import Vector
-from lro_spec.catalogue import by_edition, catalogue
+from lro_spec.catalogue import catalogue, wordings_by_edition
 from lro_spec.editions import DEFAULT_EDITION
 from tests.servers.editions.catalogue import Variant, variants
 from tests.servers.editions.plain import PLAIN
@@ -163,7 +163,7 @@ def _faults() -> dict[str, Fault | Variant]:
 
 def _has_documents(fault: Fault | Variant) -> bool:
     id = fault.requirement
-    return id in (*ALL, *OTHERS) and by_edition(id)[_edition(fault)].keyword == "MUST"
+    return id in (*ALL, *OTHERS) and wordings_by_edition(id)[_edition(fault)].keyword == "MUST"
 
 
 def _edition(fault: Fault | Variant) -> str:

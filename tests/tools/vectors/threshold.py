@@ -11,7 +11,7 @@ from lro_conformance.vectors.answers import answer
 from lro_spec.catalogue import first_wording
 from lro_spec.editions import EDITIONS
 from lro_spec.filenames import file_name, parse_file_name
-from lro_spec.tokens import honest_estimates, wide_characters
+from lro_spec.tokens import estimate_limits, wide_characters
 from tests.tools.vectors.build import ULID, between, having, one_of, vector
 
 HOUR, DAY = 3600, 86_400
@@ -46,7 +46,7 @@ WIDE: dict[str, tuple[str, str]] = {
 
 def _estimates() -> Iterator[Any]:
     for slug, (text, about, why) in TEXTS.items():
-        low, high = honest_estimates(wide_characters(text), 0, len(text) - wide_characters(text))
+        low, high = estimate_limits(wide_characters(text), 0, len(text) - wide_characters(text))
         why = why or "One token for four characters of Latin script, with a tolerance for other honest estimates."
         mistake = (len(text), "Each character was counted as a token.") if slug in ("english", "records") else None
         yield partial(
@@ -54,7 +54,7 @@ def _estimates() -> Iterator[Any]:
         )
     for slug, (text, about) in WIDE.items():
         wide = wide_characters(text)
-        low, high = honest_estimates(wide, 0, len(text) - wide)
+        low, high = estimate_limits(wide, 0, len(text) - wide)
         why = "A wide character is about one token for real tokenizers; a quarter of that is still admitted."
         yield partial(vector, f"estimate.{slug}", about, {"text": text}, between(low, high), ("LRO-THR-03",), why)
 

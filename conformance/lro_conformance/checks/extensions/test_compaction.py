@@ -9,7 +9,7 @@ from lro_conformance.checks.extensions.test_extraction import describe, refused
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects
-from lro_conformance.trials.extensions.compaction import TEXT, Compaction, conversation, messages_of
+from lro_conformance.trials.extensions.compaction import LARGE_TEXT, Compaction, conversation, messages_of
 from lro_conformance.trials.extensions.extraction import MARK
 from lro_conformance.trials.extensions.families import FileToolCall
 
@@ -26,17 +26,17 @@ def test_offloaded_messages_can_be_reloaded(compaction: Compaction, subjects: Su
         raise NotObserved("the message in place of the large one names no file")
     stored = compaction.stored.data.decode("utf-8", "replace")
     subjects.expect(
-        TEXT in stored,
-        expected=f"the {len(TEXT)} characters of the message in {compaction.stored.path}",
+        LARGE_TEXT in stored,
+        expected=f"the {len(LARGE_TEXT)} characters of the message in {compaction.stored.path}",
         observed=compaction.stored.problem or f"{len(stored)} characters: … {show(stored[-60:])}",
         subject=compaction.done,
     )
-    if compaction.reload is not None and TEXT in stored:
+    if compaction.reload is not None and LARGE_TEXT in stored:
         call = compaction.reload.call
         received = f"{len(call.text)} characters: … {show(call.text[-60:])}"
         subjects.expect(
-            call.outcome == "inline" and TEXT in call.text,
-            expected=f"{compaction.reload.about}, all {len(TEXT)} characters",
+            call.outcome == "inline" and LARGE_TEXT in call.text,
+            expected=f"{compaction.reload.about}, all {len(LARGE_TEXT)} characters",
             observed=received if call.outcome == "inline" else describe(call),
             subject=compaction.reload,
         )
@@ -56,8 +56,8 @@ def test_only_large_old_results_are_offloaded(compaction: Compaction, subjects: 
     for index, (before, after) in enumerate(zip(original, compacted, strict=True)):
         message = as_record(after)
         if index == _LARGE:
-            rest = {**message, "content": TEXT} == before
-            shorter = isinstance(message.get("content"), str) and len(message["content"]) < len(TEXT) / 2
+            rest = {**message, "content": LARGE_TEXT} == before
+            shorter = isinstance(message.get("content"), str) and len(message["content"]) < len(LARGE_TEXT) / 2
             holds, expected = rest and shorter, "a content of less than half the length, and no other change"
         else:
             holds, expected = message == before, show(before, 120)
@@ -159,9 +159,9 @@ def test_stored_messages_are_read_by_lines(compaction: Compaction, subjects: Sub
         raise NotApplicable(
             "the server lists no read_file with offset and limit along with context_offload, or names no file"
         )
-    if compaction.reload is None or TEXT not in compaction.reload.call.text:
+    if compaction.reload is None or LARGE_TEXT not in compaction.reload.call.text:
         raise NotObserved("read_file does not return what was stored")
-    rows = TEXT.split("\n")
+    rows = LARGE_TEXT.split("\n")
     wanted = [row.strip() for row in rows[1:3]]
     more = [row.strip() for row in (rows[0], rows[3]) if row.strip() in tool_call.call.text]
     subjects.expect(

@@ -10,7 +10,7 @@ from lro_conformance.capture.records import as_record, show
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable
 from lro_conformance.judging.subjects import Subjects
-from lro_conformance.trials.extensions.extraction import LARGE, MARK, NOWHERE, Extraction
+from lro_conformance.trials.extensions.extraction import LARGE_CHARACTERS, MARK, NOWHERE, Extraction
 from lro_conformance.trials.extensions.families import FileToolCall
 from lro_conformance.trials.extensions.reading_tools import TOOLS
 
@@ -182,7 +182,7 @@ def test_endless_queries_are_stopped(extraction: Extraction, subjects: Subjects)
 def test_answers_are_bounded(extraction: Extraction, subjects: Subjects) -> None:
     """No answer has more than 100,000 characters, even if a single line has more."""
     if extraction.large is None:
-        subjects.not_observed(f"no result of {LARGE} characters or more could be offloaded")
+        subjects.not_observed(f"no result of {LARGE_CHARACTERS} characters or more could be offloaded")
     for tool_call in extraction.flooding:
         subjects.expect(
             len(tool_call.call.text) <= MAX_CHARACTERS,
@@ -195,7 +195,7 @@ def test_answers_are_bounded(extraction: Extraction, subjects: Subjects) -> None
 @check("LRO-EXTRACT-09")
 def test_answers_are_never_offloaded(extraction: Extraction, subjects: Subjects) -> None:
     """Errors, and answers that were read from a file, are returned inline, however large."""
-    for tool_call in extraction.every:
+    for tool_call in extraction.all_calls:
         subjects.expect(
             tool_call.call.outcome != "offloaded",
             expected=f"{tool_call.tool}: the requested content ({tool_call.about}) or an error",

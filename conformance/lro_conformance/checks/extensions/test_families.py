@@ -14,7 +14,7 @@ from lro_conformance.checks.extensions.test_extraction import describe, refused
 from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects
-from lro_conformance.trials.extensions.extraction import MANY, Extraction
+from lro_conformance.trials.extensions.extraction import ENOUGH_RECORDS, Extraction
 from lro_conformance.trials.extensions.families import FileToolCall, Part
 from lro_spec.display import counted
 
@@ -185,9 +185,9 @@ def test_search_counts_its_results(extraction: Extraction, subjects: Subjects) -
     _require(extraction, "search_large_output")
     ids = [str(r.get("id")) for r in extraction.families.source.file_records]
     for tool_call in extraction.families.counted:
-        if len(ids) < MANY or tool_call.call.outcome != "inline":
+        if len(ids) < ENOUGH_RECORDS or tool_call.call.outcome != "inline":
             subjects.not_observed(
-                f"the file has fewer than {MANY} records, or a search for every line has no inline result"
+                f"the file has fewer than {ENOUGH_RECORDS} records, or a search for every line has no inline result"
             )
             continue
         found = sum(id in tool_call.call.text for id in ids)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from lro_conformance.analysis.forwarding import changed, lost, proxy_text
+from lro_conformance.analysis.forwarding import first_difference, first_missing_part, proxy_text
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.records import as_record, show
 from lro_conformance.capture.warnings import mentions_failure
@@ -15,11 +15,11 @@ from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotApplicable, NotObserved
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.trials.extensions import payloads
-from lro_conformance.trials.extensions.proxy import FACTOR, Forwarded, Proxied
+from lro_conformance.trials.extensions.proxy import LARGE_RESULT_FACTOR, Forwarded, Proxied
 from lro_conformance.trials.extensions.upstream import FLOOD, ITEMS_SCHEMA, SAMPLING_PARAMS, STEPS
 from lro_spec.display import counted
 from lro_spec.schema.line_schema import lines_violating, schema_problem
-from lro_spec.tokens import honest_estimates
+from lro_spec.tokens import estimate_limits
 
 PREVIEW_SHARE = 1 / 3
 """The answer may contain at most this share of an offloaded payload, as a preview. A payload is the content of a result
@@ -30,7 +30,7 @@ that the upstream server returns."""
 def test_small_results_are_unchanged(proxied: Proxied, subjects: Subjects) -> None:
     """A result below the threshold reaches the client with every member and value that the server returned."""
     for forwarded in proxied.small:
-        difference = changed(forwarded.given, forwarded.call)
+        difference = first_difference(forwarded.given, forwarded.call)
         subjects.expect(
             difference is None, expected=f"{forwarded.kind}, unchanged", observed=difference or "", subject=forwarded
         )
@@ -62,8 +62,8 @@ def test_large_results_are_offloaded(proxied: Proxied, subjects: Subjects) -> No
         wrong = _not_offloaded(forwarded.call)
         subjects.expect(
             wrong is None,
-            expected=f"{forwarded.kind}, {FACTOR} times the threshold of {proxied.threshold} tokens: a descriptor "
-            "and a file",
+            expected=f"{forwarded.kind}, {LARGE_RESULT_FACTOR} times the threshold of {proxied.threshold} tokens: "
+            "a descriptor and a file",
             observed=wrong or "",
             subject=forwarded,
         )
@@ -84,7 +84,7 @@ def _at_the_edge(proxied: Proxied, outcome: str) -> Iterator[tuple[Forwarded, in
     lowest and the highest honest estimate of its tokens."""
     for forwarded in (o for o in proxied.edge if o.call.outcome == outcome):
         characters = len(as_record(json.loads(forwarded.given))["content"][0]["text"])
-        yield forwarded, characters, honest_estimates(0, 0, characters)
+        yield forwarded, characters, estimate_limits(0, 0, characters)
 
 
 def _not_offloaded(call: Call) -> str | None:
@@ -111,7 +111,9 @@ def test_nothing_is_lost(proxied: Proxied, subjects: Subjects) -> None:
     payloads_by_kind = proxied.known
     for forwarded in _with_readable_file(proxied, subjects):
         missing = (
-            lost(payloads_by_kind[forwarded.kind], forwarded.call.file) if forwarded.call.file is not None else None
+            first_missing_part(payloads_by_kind[forwarded.kind], forwarded.call.file)
+            if forwarded.call.file is not None
+            else None
         )
         subjects.expect(
             missing is None,
@@ -231,7 +233,9 @@ def test_errors_stay_inline(proxied: Proxied, subjects: Subjects) -> None:
             wrong = _changed_error(json.loads(forwarded.given), forwarded.call)
         else:
             wrong = (
-                "a descriptor" if forwarded.call.outcome == "offloaded" else changed(forwarded.given, forwarded.call)
+                "a descriptor"
+                if forwarded.call.outcome == "offloaded"
+                else first_difference(forwarded.given, forwarded.call)
             )
         subjects.expect(wrong is None, expected=f"{forwarded.kind}, unchanged", observed=wrong or "", subject=forwarded)
 
@@ -262,7 +266,7 @@ def test_concurrent_calls(proxied: Proxied, subjects: Subjects) -> None:
             subject=forwarded,
         )
     if concurrent.waited is not None:
-        difference = changed(concurrent.waited.given, concurrent.waited.call)
+        difference = first_difference(concurrent.waited.given, concurrent.waited.call)
         subjects.expect(
             difference is None,
             expected="the result of the call that waited, unchanged",
@@ -280,7 +284,7 @@ def _not_its_own(forwarded: Forwarded, files: Sequence[str]) -> str | None:
     if call.reply.failure is not None:
         return call.reply.failure.detail
     if forwarded.kind.startswith("small"):
-        return changed(forwarded.given, call)
+        return first_difference(forwarded.given, call)
     wanted = payloads.marks(forwarded.given.encode())
     if call.file is None:
         return None if set(wanted) <= set(payloads.marks(call.reply.raw or b"")) else "a different result"

@@ -63,7 +63,7 @@ class Result:
     """From 1, in characters; ignored without a line."""
     snippet: str = ""
     """The line, or the part of it around the column."""
-    place: str = ""
+    logical_location: str = ""
     """Logical location: a JSON pointer or the name of a check."""
     properties: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Further JSON values, for readers of the result."""
@@ -91,8 +91,8 @@ def to_sarif(report: Report, profile: str) -> str:
     Code scanning only shows results that have a file, so all results point to the file *profile*.
     """
     rules = {**requirement_rules(), **{r.requirement.id: _rule_of(r) for r in report.requirements}}
-    return text(
-        log(
+    return as_json(
+        sarif_log(
             _results(report, profile),
             rules | OWN_RULES,
             version=report.suite_version,
@@ -120,7 +120,7 @@ def requirement_rules() -> dict[str, Rule]:
     }
 
 
-def log(
+def sarif_log(
     results: Iterable[Result],
     rules: Mapping[str, Rule],
     *,
@@ -153,7 +153,7 @@ def log(
     return {"$schema": SCHEMA_URI, "version": VERSION, "runs": [run]}
 
 
-def text(document: Mapping[str, Any]) -> str:
+def as_json(document: Mapping[str, Any]) -> str:
     """A log as JSON in ASCII: lone surrogates are escaped, like all other characters outside ASCII."""
     return json.dumps(document, indent=1) + "\n"
 
@@ -192,7 +192,9 @@ def _result_object(result: Result, index: int) -> dict[str, Any]:
     if location:
         value["locations"] = [location]
     # made without line numbers, so that the result is recognised in the next run even if lines have moved
-    fingerprint = "\n".join((result.rule, result.path or "", result.place, result.identity or result.message))
+    fingerprint = "\n".join(
+        (result.rule, result.path or "", result.logical_location, result.identity or result.message)
+    )
     value["partialFingerprints"] = {
         "lroResult/v1": hashlib.sha256(fingerprint.encode("utf-8", "replace")).hexdigest()[:32]
     }
@@ -214,8 +216,8 @@ def _location_object(result: Result) -> dict[str, Any]:
             if result.snippet:
                 physical["contextRegion"] = {"startLine": result.line, "snippet": {"text": result.snippet}}
         location["physicalLocation"] = physical
-    if result.place:
-        location["logicalLocations"] = [{"fullyQualifiedName": result.place}]
+    if result.logical_location:
+        location["logicalLocations"] = [{"fullyQualifiedName": result.logical_location}]
     return location
 
 
@@ -226,7 +228,9 @@ def _results(report: Report, profile: str) -> Iterator[Result]:
     for entry in report.baseline:
         if entry.state in ("stale", "expired"):
             message = f"{entry.state}: {acceptance_line(entry)}"
-            yield Result(BASELINE, message, path=profile, line=1, place=one_line(entry.check), identity=entry.state)
+            yield Result(
+                BASELINE, message, path=profile, line=1, logical_location=one_line(entry.check), identity=entry.state
+            )
     accepted = {a.check: a for a in report.baseline if a.state == "accepted"}
     for result in report.requirements:
         if result.verdict in LEVELS:
@@ -243,7 +247,7 @@ def _check_results(result: RequirementResult, accepted: Mapping[str, Acceptance]
             LEVELS[detail.verdict],
             path=profile,
             line=1,
-            place=check.name,
+            logical_location=check.name,
             properties={"binding": detail.binding, "examined": check.subjects, "evidence": list(check.evidence)},
             accepted=_justification(accepted.get(check.name)),
             identity=check.name,  # numbers in the message may differ in the next run

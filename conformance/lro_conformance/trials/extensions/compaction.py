@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from lro_conformance.lab.lab import Lab
 
 OFFLOAD, RELOAD = "context_offload", "read_file"
-TEXT = "".join(f"row {n}: {'日本語 𝄞' if n % 7 else 'lro probe'}\r\n" for n in range(700)) + " the end \n"
+LARGE_TEXT = "".join(f"row {n}: {'日本語 𝄞' if n % 7 else 'lro probe'}\r\n" for n in range(700)) + " the end \n"
 """A large result of a tool: letters beyond ASCII, line ends of two kinds, and blanks at its end."""
 _PATH = re.compile(r"/[^\s()\"']+\.\w+")
 """An absolute path in the text that takes the place of an offloaded message."""
 
 
-def conversation(id: str = "call_1", text: str = TEXT) -> list[dict[str, Any]]:
+def conversation(id: str = "call_1", text: str = LARGE_TEXT) -> list[dict[str, Any]]:
     """A conversation of seven messages. The fourth is a large and old result of a tool; the last is large, but new."""
     calling = {"role": "assistant", "content": "", "tool_calls": [{"id": id, "name": "find", "arguments": {"n": 1}}]}
     return [
@@ -193,7 +193,7 @@ def _escapes(
     """
     for about, id, more in tries:
         mark = f"lro-probe-escape-{id.rpartition('/')[2]}"
-        asked = _offload(bench, properties, about, conversation(id, f"{mark} {TEXT}"), more)
+        asked = _offload(bench, properties, about, conversation(id, f"{mark} {LARGE_TEXT}"), more)
         yield asked, _escaped(bench, mark)
 
 

@@ -30,14 +30,14 @@ MARK_START = MARK[:16]
 """Beginning of `MARK`. Searches use only this, so that an answer that repeats the query does not contain the mark."""
 NOWHERE = "zzlroprobezz"
 """A word that is in no memory."""
-LARGE = 400_000
+LARGE_CHARACTERS = 400_000
 """Characters of the memory that is too large for an answer."""
 LARGE_MEMORY_WORD = "lroprobelarge"
 """A word by which the large memory is found."""
-MANY = 12
+ENOUGH_RECORDS = 12
 """Number of records that suffices to try recipes on a file. A file with fewer records may be deleted, so that the tools
 can be asked for a deleted file."""
-SOURCE_LIMITS = (3, MANY, 2, 24, 48)
+SOURCE_LIMITS = (3, ENOUGH_RECORDS, 2, 24, 48)
 """Limits of the calls that write files; the first yields a small file, if its result is offloaded."""
 PATIENCE_FACTOR = 3
 """Time for which a tool may work on a query that never ends by itself, as a multiple of the request timeout."""
@@ -70,7 +70,7 @@ class Extraction:
     spliced: tuple[FileToolCall, ...]
     """Calls with values that have a different meaning as part of a program or a command."""
     large: Call | None
-    """The call whose file has `LARGE` characters or more; None if there is none."""
+    """The call whose file has `LARGE_CHARACTERS` characters or more; None if there is none."""
     flooding: tuple[FileToolCall, ...]
     """Calls for the whole file of `large`."""
     endless: tuple[FileToolCall, ...]
@@ -81,7 +81,7 @@ class Extraction:
     """Calls that test the rules for only one family of tools."""
 
     @property
-    def every(self) -> tuple[FileToolCall, ...]:
+    def all_calls(self) -> tuple[FileToolCall, ...]:
         """All calls of the tools, except those of `families`."""
         tried = (*self.outside, *self.foreign, *self.gone, *self.reaching, *self.spliced)
         return (*self.read, *self.again, *tried, *self.flooding, *self.endless, *self.after)
@@ -124,7 +124,12 @@ def extraction(lab: Lab, survey: Survey) -> Extraction:
         foreign = [a for about, path in planted.foreign for a in reader.all_of(path, about)]
         gone = [a for about, path in planted.gone for a in reader.all_of(path, about)]
         deleted = next(
-            (c for c in reversed(sources) if c is not source and c is not other and len(c.file_records) < MANY), None
+            (
+                c
+                for c in reversed(sources)
+                if c is not source and c is not other and len(c.file_records) < ENOUGH_RECORDS
+            ),
+            None,
         )
         if deleted is not None:
             os.unlink(deleted.path)
@@ -174,17 +179,20 @@ def _ids(call: Call) -> set[Any]:
 
 
 def _large(bench: Bench, survey: Survey) -> Call | None:
-    """A call whose file has `LARGE` characters or more; None if there is no such call.
+    """A call whose file has `LARGE_CHARACTERS` characters or more; None if there is no such call.
 
     The file holds one large memory if that can be stored, otherwise all memories.
     """
-    memory = {"title": f"{LARGE_MEMORY_WORD} 日本語 𝄞 of one line", "content": f"{LARGE_MEMORY_WORD} " + "x" * LARGE}
+    memory = {
+        "title": f"{LARGE_MEMORY_WORD} 日本語 𝄞 of one line",
+        "content": f"{LARGE_MEMORY_WORD} " + "x" * LARGE_CHARACTERS,
+    }
     stored = bench.store(memory) is not None
     for name, operation in bench.operations.items():
         detail = next((d for d in ("full", "medium") if d in operation.details), None)
         query = LARGE_MEMORY_WORD if stored and operation.query is not None else None
         call = bench.call(name, detail=detail, query=query, limit=None)
-        if call.file is not None and call.file.problem is None and call.file.characters >= LARGE:
+        if call.file is not None and call.file.problem is None and call.file.characters >= LARGE_CHARACTERS:
             return call
     return None
 
@@ -210,8 +218,8 @@ class Reader:
         """Call a tool; arguments that it does not list are left out."""
         one = self.tools[name]
         arguments = {one.tool.path: path} | {k: v for k, v in more.items() if k in one.properties}
-        sent = self.bench.post({"name": name, "arguments": arguments})
-        return FileToolCall(name, about, self.bench.collect(sent, timeout_s))
+        sent = self.bench.start_call({"name": name, "arguments": arguments})
+        return FileToolCall(name, about, self.bench.finish_call(sent, timeout_s))
 
     def all_of(self, path: str, about: str, source: Call | None = None) -> tuple[FileToolCall, ...]:
         """Read a small part of a file by every tool.

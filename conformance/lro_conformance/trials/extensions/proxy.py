@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 THRESHOLD = 1000
 """Threshold of the proxy in tokens, if it can be set."""
-FACTOR = 4
+LARGE_RESULT_FACTOR = 4
 """Size of a large result as a multiple of the threshold, at four characters a token."""
 CONCURRENT_CALLS = 4
 """Number of small calls, and also of large calls, that are in flight at the same time."""
@@ -216,7 +216,7 @@ def proxied(lab: Lab) -> Proxied:
 
 
 def _large(threshold: int) -> Mapping[str, payloads.Large]:
-    return payloads.large(FACTOR * 4 * threshold)
+    return payloads.large(LARGE_RESULT_FACTOR * 4 * threshold)
 
 
 @contextmanager
@@ -331,25 +331,25 @@ def _together(bench: Bench, large: payloads.Large) -> Together:
 
     The earlier call is released in the end, unless one of the other calls was not answered.
     """
-    waiting = bench.post({"name": "wait"})
+    waiting = bench.start_call({"name": "wait"})
     sent: list[tuple[str, str, SentCall]] = []
     for n in range(CONCURRENT_CALLS):
         small_result = payloads.text_result(f"call {n} of {CONCURRENT_CALLS}")
         large_result = large.result.replace("mktext", f"mkfleet{'abcdefgh'[n]}")
         for kind, given in ((f"small {n}", small_result), (f"large {n}", large_result)):
-            sent.append((kind, given, bench.post({"name": "say", "arguments": {"result": given}})))
-    forwarded = [Forwarded(kind, bench.collect(one, _patience(bench)), given) for kind, given, one in sent]
+            sent.append((kind, given, bench.start_call({"name": "say", "arguments": {"result": given}})))
+    forwarded = [Forwarded(kind, bench.finish_call(one, _patience(bench)), given) for kind, given, one in sent]
     if any(p.call.reply.failure is not None for p in forwarded):
         return Together(tuple(forwarded), None)
     given = payloads.text_result("released at last")
     bench.calls([{"name": "release", "arguments": {"result": given}}])
-    return Together(tuple(forwarded), Forwarded("waited", bench.collect(waiting, _patience(bench)), given))
+    return Together(tuple(forwarded), Forwarded("waited", bench.finish_call(waiting, _patience(bench)), given))
 
 
 def _cancel(bench: Bench) -> Cancelled:
     """Cancel a call. Then fetch the notifications that the upstream server has received, repeatedly until the
     cancellation is among them, or for half the request timeout."""
-    waiting = bench.post({"name": "wait"})
+    waiting = bench.start_call({"name": "wait"})
     bench.server.notify("notifications/cancelled", {"requestId": waiting.id, "reason": "lro probe"})
     until = time.monotonic() + _patience(bench)
     while True:
@@ -384,8 +384,8 @@ def _answer(call: Call) -> dict[str, Any]:
 
 def _end(bench: Bench) -> tuple[Call, ...]:
     """End the upstream server while a call waits there."""
-    sent = [bench.post({"name": "wait"}), bench.post({"name": "end"})]
-    return tuple(bench.collect(one, _patience(bench)) for one in sent)
+    sent = [bench.start_call({"name": "wait"}), bench.start_call({"name": "end"})]
+    return tuple(bench.finish_call(one, _patience(bench)) for one in sent)
 
 
 def _unwritable(lab: Lab, settings: Settings, large: Mapping[str, payloads.Large]) -> tuple[tuple[Forwarded, ...], str]:

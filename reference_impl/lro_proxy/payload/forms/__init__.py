@@ -1,8 +1,8 @@
 """Forms of text: how each is recognised, and the records that a text becomes.
 
 Each form is a value of `lro_proxy.payload.forms.form.Form`. They are tried in order, and the first one that can rebuild
-the text is used. JSON, JSON Lines and Python's notation of values are not in this list. `lro_proxy.payload.shape` tries
-them first; JSON and Python's values become records like structured content (`lro_proxy.payload.forms.values`).
+the text is used. JSON, JSON Lines and Python's notation of values are not in this list. `lro_proxy.payload.records`
+tries them first; JSON and Python's values become records like structured content (`lro_proxy.payload.forms.values`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lro_proxy.payload.forms.form import (
     MAX_BYTES_AT_ONCE,
     Data,
     Form,
-    Shape,
+    PayloadRecords,
 )
 
 FORMS: tuple[Form, ...] = (
@@ -41,12 +41,12 @@ def may_begin(beginning: str) -> bool:
     return first in ("", "[", "{") or python.begins(beginning) or any(form.begins(beginning) for form in FORMS)
 
 
-def of_text(text: Data) -> Shape | None:
+def of_text(text: Data) -> PayloadRecords | None:
     """The records of a UTF-8 text by the first form that fits it; None if no form does."""
     beginning = _beginning(text)
     usable = (form for form in FORMS if form.is_streamed or len(text) <= MAX_BYTES_AT_ONCE)
     candidates = (form.read(text) for form in usable if form.begins(beginning))
-    return next((shape for shape in candidates if shape is not None), None)
+    return next((payload for payload in candidates if payload is not None), None)
 
 
 def _beginning(text: Data) -> str:

@@ -16,7 +16,7 @@ import msgspec
 import orjson
 
 from lro_proxy.payload.batches import Batched, BatchedLines
-from lro_proxy.payload.forms.form import Extra, Shape
+from lro_proxy.payload.forms.form import Extra, PayloadRecords
 from lro_proxy.payload.survey import Layout, Sampling, Survey
 from lro_reference.writer import encode
 
@@ -247,7 +247,7 @@ class RowCollector:
         self.count += rows
         self._blocks.append(_joined(cells, width))
 
-    def shape(self, extra: Extra) -> Shape:
+    def payload_records(self, extra: Extra) -> PayloadRecords:
         """The rows as records."""
         numbers = {place: column for place, column in self._numbers.items() if column.has_numbers}
         fields = _ColumnTypes(self.names, numbers)
@@ -258,4 +258,4 @@ class RowCollector:
         }
         sample = list(chain.from_iterable(map(fields.records, self._sample.items)))
         records.findings = Survey(fields.layouts(), sample, counts)
-        return Shape(BatchedLines(self.count, lambda: fields.lines(blocks)), records, extra)
+        return PayloadRecords(BatchedLines(self.count, lambda: fields.lines(blocks)), records, extra)

@@ -34,7 +34,7 @@ _BATCH_RECORDS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class PayloadRecords:
     """A payload as records, and the rest of the payload, which belongs to no record."""
 
     lines: Lines
@@ -56,7 +56,7 @@ class Form:
     """Its name as ``format`` in the header's ``extra``."""
     begins: Callable[[str], bool]
     """True if whole lines at the beginning of a text may be the beginning of this form."""
-    read: Callable[[Data], Shape | None]
+    read: Callable[[Data], PayloadRecords | None]
     """The records of a UTF-8 text; None if it is not in this form, or if `rebuild` would not return it exactly."""
     rebuild: Callable[[Extra, Iterable[Mapping[str, Any]]], Iterator[str]]
     """Returns the text, piece by piece, given ``extra`` and the records."""
@@ -64,10 +64,10 @@ class Form:
     """True if only one batch of records is in memory at a time, so that the text may be of any size."""
 
 
-def of_batches(batches: Callable[[], Iterable[Sequence[Record]]], extra: Extra) -> Shape:
+def of_batches(batches: Callable[[], Iterable[Sequence[Record]]], extra: Extra) -> PayloadRecords:
     """Records that are made a batch at a time."""
     count = sum(map(len, batches()))
-    return Shape(BatchedLines(count, lambda: encoded(batches())), Batched(count, batches), extra)
+    return PayloadRecords(BatchedLines(count, lambda: encoded(batches())), Batched(count, batches), extra)
 
 
 def in_batches(records: Iterable[Record]) -> Iterator[list[Record]]:

@@ -22,8 +22,8 @@ from lro_proxy.payload.forms.form import (
     Data,
     Extra,
     Form,
+    PayloadRecords,
     Record,
-    Shape,
     ending_of,
     in_batches,
     is_rebuilt,
@@ -39,14 +39,14 @@ WriteLine = Callable[[Mapping[str, Any]], str]
 """Returns the text of a record."""
 
 
-def _shape(
+def _payload_records(
     text: Data,
     extra: Extra,
     parse: Callable[[Iterable[str]], Iterator[Record]],
     write_line: WriteLine,
     field: str,
     min_share: float,
-) -> Shape | None:
+) -> PayloadRecords | None:
     """The records of a text.
 
     None if fewer than the share *min_share* of them have *field*, or if the text cannot be rebuilt from them.
@@ -74,11 +74,13 @@ def _shape(
     return _of_batches(count, batches, elements, {**extra, "ending": ending_of(text)})
 
 
-def _of_batches(count: int, batches: Callable[[], Iterator[list[Record]]], elements: Elements, extra: Extra) -> Shape:
+def _of_batches(
+    count: int, batches: Callable[[], Iterator[list[Record]]], elements: Elements, extra: Extra
+) -> PayloadRecords:
     """Records whose facts *elements* has collected while the text was rebuilt from them."""
     records = Batched(count, batches)
     records.findings = elements.findings()
-    return Shape(BatchedLines(count, lambda: encoded(batches())), records, extra)
+    return PayloadRecords(BatchedLines(count, lambda: encoded(batches())), records, extra)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +96,16 @@ class _LineNotation:
     accepts: Callable[[Cells], bool] = lambda cells: True
     """A further condition for the cells of a piece of the text."""
 
-    def shape(self, text: Data, extra: Extra) -> Shape | None:
-        """The records of a text; None if a line has another notation. This takes a third of the time of `_shape`."""
+    def payload_records(self, text: Data, extra: Extra) -> PayloadRecords | None:
+        """The records of a text; None if a line has another notation. This takes a third of the time of
+        `_payload_records`."""
         collector = RowCollector(list(self.fields), self.numbers)
         for piece in self._pieces(text):
             cells = self._cells(piece)
             if b"".join(self._written(cells)) != b"\n" + piece or not self.accepts(cells):
                 return None
             collector.take(cells)
-        return collector.shape({**extra, "ending": ending_of(text)})
+        return collector.payload_records({**extra, "ending": ending_of(text)})
 
     def _pieces(self, text: Data) -> Iterator[bytes]:
         places = places_of_lines(text, len(text) - text.endswith(b"\n"))
@@ -140,15 +143,15 @@ _PATH = re.compile(r"(?!\d{4}-\d\d-\d\d)(?=.*[A-Za-z_]).*(?:[/\\]|\.[A-Za-z]\w*$
 _MIN_HITS = 3
 
 
-def _hits(text: Data) -> Shape | None:
+def _hits(text: Data) -> PayloadRecords | None:
     column = _has_column(lines_of(text))
     fields = {"file": "", "line": ":", **({"column": ":"} if column else {}), "text": ":"}
     plain = _LineNotation(
         fields, _PLAIN_HIT[column], {1, 2} if column else {1}, lambda cells: _are_paths(cells, len(fields))
     )
-    shape = plain.shape(text, {"format": "hits"})
-    if shape is not None:
-        return shape
+    payload = plain.payload_records(text, {"format": "hits"})
+    if payload is not None:
+        return payload
     pattern = _HIT if column else _HIT_WITHOUT_COLUMN
 
     def parse(lines: Iterable[str]) -> Iterator[Record]:
@@ -161,7 +164,7 @@ def _hits(text: Data) -> Shape | None:
             else:
                 yield {"file": hit[1], "line": int(hit[2]), "text": hit[4]}
 
-    return _shape(text, {"format": "hits"}, parse, _hit_line, "file", 1 - _MAX_MISFIT_SHARE)
+    return _payload_records(text, {"format": "hits"}, parse, _hit_line, "file", 1 - _MAX_MISFIT_SHARE)
 
 
 @lru_cache(maxsize=64)
@@ -200,7 +203,7 @@ HITS = Form(
 _NUMBERED = re.compile(r"([1-9]\d{0,8}):(.*)", re.DOTALL)
 
 
-def _headed_hits(text: Data) -> Shape | None:
+def _headed_hits(text: Data) -> PayloadRecords | None:
     def batches() -> Iterator[list[Record]]:
         return in_batches(_under_headings(lines_of(text)))
 
@@ -298,8 +301,8 @@ def _file_of(text: str, where: Record) -> Record:
     return {} if text.startswith(("commit ", "From ")) or not text else {k: v for k, v in where.items() if k == "file"}
 
 
-def _diff(text: Data) -> Shape | None:
-    return _shape(text, {"format": "diff"}, _changes, _diff_line, "hunk", _MIN_MAIN_SHARE)
+def _diff(text: Data) -> PayloadRecords | None:
+    return _payload_records(text, {"format": "diff"}, _changes, _diff_line, "hunk", _MIN_MAIN_SHARE)
 
 
 def _diff_line(record: Mapping[str, Any]) -> str:
@@ -330,7 +333,7 @@ _MIN_TIMED_SHARE = 0.2
 """Smallest share of the lines at the beginning of a log that must begin with a time. Other lines continue an entry."""
 
 
-def _log(text: Data) -> Shape | None:
+def _log(text: Data) -> PayloadRecords | None:
     first = next((entry for line in lines_of(text) if (entry := _ENTRY.fullmatch(line))), None) or next(
         (entry for line in lines_of(text) if (entry := _TIMED.fullmatch(line))), None
     )
@@ -338,10 +341,10 @@ def _log(text: Data) -> Shape | None:
         return None
     template = {name: first.groupdict().get(name) for name in ("before", "gap", "gap2", "gap3")}
     extra = {"format": "log", **{name: part for name, part in template.items() if part is not None}}
-    shape = _plain_log(template).shape(text, extra)
-    if shape is not None:
-        return shape
-    return _shape(
+    payload = _plain_log(template).payload_records(text, extra)
+    if payload is not None:
+        return payload
+    return _payload_records(
         text,
         extra,
         lambda lines: _entries(lines, template),
@@ -423,7 +426,7 @@ _ITEM_FIELDS = ("depth", "role", "name", "text")
 """Fields of an item; all its other fields are marks in brackets."""
 
 
-def _outline(text: Data) -> Shape | None:
+def _outline(text: Data) -> PayloadRecords | None:
     def batches() -> Iterator[list[Record]]:
         return in_batches(_items(lines_of(text)))
 

@@ -15,7 +15,17 @@ from html import unescape
 from itertools import pairwise
 from typing import Any, cast
 
-from lro_proxy.payload.forms.form import Data, Extra, Form, Record, Shape, decoded, in_batches, lines_of, of_batches
+from lro_proxy.payload.forms.form import (
+    Data,
+    Extra,
+    Form,
+    PayloadRecords,
+    Record,
+    decoded,
+    in_batches,
+    lines_of,
+    of_batches,
+)
 from lro_proxy.payload.forms.markdown import are_sections, headings
 
 _MAX_PIECE_BYTES = 1 << 14
@@ -27,7 +37,7 @@ Cut = tuple[int, Record]
 """The place at which a piece begins, and what it is."""
 
 
-def _shape(text: Data, cuts: Sequence[Cut], name: str) -> Shape | None:
+def _payload_records(text: Data, cuts: Sequence[Cut], name: str) -> PayloadRecords | None:
     """The pieces that begin at *cuts*, and the text before the first cut. None if there are fewer than three cuts."""
     if len(cuts) < 3:
         return None
@@ -61,7 +71,7 @@ def _rebuilt(extra: Extra, records: Iterable[Mapping[str, Any]]) -> Iterator[str
 # --- Markdown, by its headings
 
 
-def _sections(text: Data) -> Shape | None:
+def _sections(text: Data) -> PayloadRecords | None:
     lines = list(lines_of(text))
     found = list(headings(lines))
     set_apart = sum(heading.line == 1 or not lines[heading.line - 2].strip() for heading in found)
@@ -69,7 +79,7 @@ def _sections(text: Data) -> Shape | None:
         return None
     places = _places(text)
     cuts: list[Cut] = [(places[line - 1], {"heading": title, "level": level}) for line, level, title in found]
-    return _shape(text, cuts, "sections")
+    return _payload_records(text, cuts, "sections")
 
 
 def _begins_with_section(beginning: str) -> bool:
@@ -98,7 +108,7 @@ _NO_DEFINITION = re.compile(
 """Beginnings of lines that begin no definition: indentation, closing brackets, comments, attributes, imports."""
 
 
-def _definitions(text: Data) -> Shape | None:
+def _definitions(text: Data) -> PayloadRecords | None:
     if len(text) > _MAX_BYTES_TO_PARSE:
         return None
     code = decoded(text, 0, len(text))
@@ -106,7 +116,7 @@ def _definitions(text: Data) -> Shape | None:
     if not cuts:
         return None
     places = _places(text)
-    return _shape(text, [(places[line], facts) for line, facts in cuts], "definitions")
+    return _payload_records(text, [(places[line], facts) for line, facts in cuts], "definitions")
 
 
 def _places(text: Data) -> list[int]:
@@ -184,13 +194,13 @@ _MIN_MAIN_SHARE = 0.6
 """Smallest share of a text that the elements, or the items of a YAML list, must make up."""
 
 
-def _elements(text: Data) -> Shape | None:
+def _elements(text: Data) -> PayloadRecords | None:
     """Elements of one name that begin lines, are not nested in each other, and make up most of the text."""
     at_margin = Counter(tag[2] for tag in _TAG.finditer(text) if not tag[1] and _is_at_margin(text, tag.start()))
     for name, count in at_margin.most_common(3):
         cuts = _cuts_at(text, name) if count >= _MIN_ELEMENTS else None
         if cuts is not None:
-            return _shape(text, cuts, "elements")
+            return _payload_records(text, cuts, "elements")
     return None
 
 
@@ -257,7 +267,7 @@ class _NotPlainError(ValueError):
     """The text has something that readers of YAML understand differently, or that JSON cannot say."""
 
 
-def _items(text: Data) -> Shape | None:
+def _items(text: Data) -> PayloadRecords | None:
     """The items of a YAML text that is a list, or a mapping that is mostly a list. Each item must be a mapping."""
     if len(text) > _MAX_BYTES_TO_PARSE:
         return None
@@ -277,7 +287,7 @@ def _items(text: Data) -> Shape | None:
     if not have_dashes or stop - places[items[0][0]] < _MIN_MAIN_SHARE * len(text):
         return None
     cuts: list[Cut] = [(places[line], _facts_of(value)) for line, _, value in items]
-    return _shape(text, [*cuts, *([(stop, Record())] if text[stop:] else [])], "yaml")
+    return _payload_records(text, [*cuts, *([(stop, Record())] if text[stop:] else [])], "yaml")
 
 
 Item = tuple[int, int, Any]

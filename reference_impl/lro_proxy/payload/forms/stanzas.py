@@ -8,14 +8,24 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise, takewhile
 from typing import Any
 
-from lro_proxy.payload.forms.form import SMALL_SIZE, Data, Extra, Form, Record, Shape, decoded, is_rebuilt, of_batches
+from lro_proxy.payload.forms.form import (
+    SMALL_SIZE,
+    Data,
+    Extra,
+    Form,
+    PayloadRecords,
+    Record,
+    decoded,
+    is_rebuilt,
+    of_batches,
+)
 
 _FIELD = re.compile(r"([A-Za-z][\w-]*(?: [\w-]+){0,2}): ?(.*)")
 _MIN_STANZAS = 3
 """Minimum number of stanzas."""
 
 
-def _stanzas(text: Data) -> Shape | None:
+def _stanzas(text: Data) -> PayloadRecords | None:
     lines = decoded(text, 0, len(text)).split("\n")
     first = _first_key(lines)
     starts = [n for n, line in enumerate(lines) if first is not None and line.startswith(f"{first}:")]

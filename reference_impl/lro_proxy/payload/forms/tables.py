@@ -17,7 +17,7 @@ from itertools import chain, pairwise, repeat
 from typing import Any
 
 from lro_proxy.payload.forms.columns import SEPARATOR, Cells, RowCollector, text_of, utf8_of
-from lro_proxy.payload.forms.form import SMALL_SIZE, Data, Extra, Form, Shape, decoded, places_of_lines
+from lro_proxy.payload.forms.form import SMALL_SIZE, Data, Extra, Form, PayloadRecords, decoded, places_of_lines
 
 _SAMPLE_LINES = 16
 """Number of lines in which the delimiter of a table is looked for."""
@@ -134,7 +134,7 @@ class _Notation:
         return cells
 
 
-def _separated(text: Data) -> Shape | None:
+def _separated(text: Data) -> PayloadRecords | None:
     header = _find_header(_first_lines(text))
     if header is None:
         return None
@@ -164,7 +164,7 @@ def _separated(text: Data) -> Shape | None:
         return None
     ended = text.endswith(line_end.encode(), 0, end)
     layout = {"delimiter": delimiter, "line_end": line_end, "ending": line_end if ended else ""}
-    return collector.shape({"format": "table", **layout, **outside, "columns": collector.names})
+    return collector.payload_records({"format": "table", **layout, **outside, "columns": collector.names})
 
 
 def _write_separated(extra: Extra, records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
@@ -246,7 +246,7 @@ _PADDINGS = ("one", "none", "wide")
 """Spaces around a cell: one on each side, none, or as many as fill the width of the column."""
 
 
-def _markdown(text: Data) -> Shape | None:
+def _markdown(text: Data) -> PayloadRecords | None:
     header = _NAMES_AND_RULE.search(text)
     if header is None:
         return None
@@ -261,7 +261,7 @@ def _markdown(text: Data) -> Shape | None:
         if rows is not None:
             is_main_part = _is_main_part(rows.collector.names, rows.collector.count, rows.size, outside)
             extra = {"format": "markdown table", **layout, **outside, "columns": rows.collector.names}
-            return rows.collector.shape(extra) if is_main_part else None
+            return rows.collector.payload_records(extra) if is_main_part else None
     return None
 
 
@@ -403,7 +403,7 @@ _HTML_ROW = re.compile(r"<tr\b[^>]*>.*?</tr\s*>", re.DOTALL | re.IGNORECASE)
 _HTML_CELL = re.compile(r"(<t([dh])\b[^>]*>)(.*?)(</t\2\s*>)", re.DOTALL | re.IGNORECASE)
 
 
-def _html(data: Data) -> Shape | None:
+def _html(data: Data) -> PayloadRecords | None:
     text = decoded(data, 0, len(data))
     row_matches = list(_HTML_ROW.finditer(text))
     if len(row_matches) < 3 or text.lower().count("<table") > 1 or text.lower().count("<tr") != len(row_matches):
@@ -431,7 +431,7 @@ def _html(data: Data) -> Shape | None:
         return None
     collector = RowCollector(names)
     collector.take(utf8_of(chain.from_iterable(rows)))
-    return collector.shape({"format": "html table", **layout, **outside, "columns": collector.names})
+    return collector.payload_records({"format": "html table", **layout, **outside, "columns": collector.names})
 
 
 def _is_grid(cells: Rows) -> bool:

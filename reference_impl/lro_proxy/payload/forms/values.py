@@ -16,7 +16,7 @@ import orjson
 
 from lro_proxy.payload.array import Array, ParsedArray, in_memory
 from lro_proxy.payload.batches import Batched, BatchedLines, encoded, numbered
-from lro_proxy.payload.forms.form import MAX_BYTES_AT_ONCE, SMALL_SIZE, Extra, Record, Shape
+from lro_proxy.payload.forms.form import MAX_BYTES_AT_ONCE, SMALL_SIZE, Extra, PayloadRecords, Record
 from lro_proxy.payload.forms.tables import are_names
 from lro_reference.writer import encode
 
@@ -51,7 +51,7 @@ class MainPart:
         return {"at": self.pointer} | ({} if self.around is None else {"around": self.around})
 
 
-def of_value(value: Any, extra: Extra) -> Shape:
+def of_value(value: Any, extra: Extra) -> PayloadRecords:
     """A value as records."""
     part = _empty_list(value) or main_part(value)
     array = _as_array(part.value)
@@ -134,7 +134,7 @@ def size_of(value: object) -> int:
     return len(encode(value)) if isinstance(value, (list, str)) else 8
 
 
-def of_records(records: list[Any], extra: Extra) -> Shape:
+def of_records(records: list[Any], extra: Extra) -> PayloadRecords:
     """Records in memory."""
     return _plain(ParsedArray(records), extra)
 
@@ -142,7 +142,7 @@ def of_records(records: list[Any], extra: Extra) -> Shape:
 # --- arrays
 
 
-def _of_array(array: AnyArray, around: Any, extra: Extra) -> Shape:
+def _of_array(array: AnyArray, around: Any, extra: Extra) -> PayloadRecords:
     if array.are_objects:
         tree = _tree(array)
         return _plain(array, extra) if tree is None else of_records(tree[0], {**extra, **tree[1]})
@@ -151,16 +151,18 @@ def _of_array(array: AnyArray, around: Any, extra: Extra) -> Shape:
         return _table(array, names, {**extra, "columns": names} | ({"head": True} if has_head else {}), skip=has_head)
     count = len(array)
     lines = BatchedLines(count, lambda: encoded(numbered(array.lossless_batches(), "value")))
-    return Shape(lines, Batched(count, lambda: numbered(array.batches(), "value")), {**extra, "wrapped": True})
+    return PayloadRecords(lines, Batched(count, lambda: numbered(array.batches(), "value")), {**extra, "wrapped": True})
 
 
-def _plain(array: AnyArray, extra: Extra) -> Shape:
+def _plain(array: AnyArray, extra: Extra) -> PayloadRecords:
     count = len(array)
     is_array = isinstance(array, Array)  # parsed by orjson, which refuses half of a surrogate pair
     records = Batched(count, array.batches, array.texts if is_array else None)
     records.findings = array.findings() if is_array else None
     wide_count = array.wide_count if is_array else None
-    return Shape(BatchedLines(count, array.lines), records, extra, is_well_formed=is_array, wide_count=wide_count)
+    return PayloadRecords(
+        BatchedLines(count, array.lines), records, extra, is_well_formed=is_array, wide_count=wide_count
+    )
 
 
 def _names(array: AnyArray, around: Any) -> tuple[list[str], bool]:
@@ -221,7 +223,7 @@ def _name_of(item: Any) -> str | None:
     return item if isinstance(item, str) and item else None
 
 
-def _table(array: AnyArray, names: Sequence[str], extra: Extra, *, skip: bool) -> Shape:
+def _table(array: AnyArray, names: Sequence[str], extra: Extra, *, skip: bool) -> PayloadRecords:
     def rows(batches: Callable[[], Iterable[Sequence[Any]]]) -> Iterator[list[Record]]:
         is_first = skip
         for batch in batches():
@@ -230,7 +232,7 @@ def _table(array: AnyArray, names: Sequence[str], extra: Extra, *, skip: bool) -
 
     count = len(array) - skip
     lines = BatchedLines(count, lambda: (block for block in encoded(rows(array.lossless_batches)) if block))
-    return Shape(lines, Batched(count, lambda: rows(array.batches)), extra)
+    return PayloadRecords(lines, Batched(count, lambda: rows(array.batches)), extra)
 
 
 # --- trees: objects with lists of such objects

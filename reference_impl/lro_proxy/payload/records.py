@@ -18,7 +18,7 @@ from lro_proxy.payload.array import Array, ParsedArray, are_same
 from lro_proxy.payload.batches import BatchedLines
 from lro_proxy.payload.blocks import Blocks, value_of
 from lro_proxy.payload.forms import jsonl, python
-from lro_proxy.payload.forms.form import MAX_BYTES_AT_ONCE, SMALL_SIZE, Shape
+from lro_proxy.payload.forms.form import MAX_BYTES_AT_ONCE, SMALL_SIZE, PayloadRecords
 from lro_proxy.payload.forms.jsonl import JsonLines
 from lro_proxy.payload.forms.values import main_part, members, of_records, of_value, size_of
 from lro_proxy.payload.result import ToolResult, with_strings
@@ -26,7 +26,7 @@ from lro_proxy.payload.text import Text
 from lro_spec.jsonl import lossless
 
 
-def shape(result: ToolResult) -> Shape | None:
+def payload_records(result: ToolResult) -> PayloadRecords | None:
     """The payload of a result as records; None if the result has no payload.
 
     Raises `lossless.InexactError` if the payload cannot be kept exactly.
@@ -54,11 +54,11 @@ def shape(result: ToolResult) -> Shape | None:
     return of_records(list(members(parts)), {**layout, "format": "members", "from": "separate"})
 
 
-def text_shape(text: Text, extra: Mapping[str, Any]) -> Shape:
+def text_records(text: Text, extra: Mapping[str, Any]) -> PayloadRecords:
     """A text as a record for each of its lines."""
     lines = text.lines()
     extra = {"format": "text", **extra, "ending": "\n" if lines.ends_in_line_feed else ""}
-    return Shape(lines, (), extra, is_well_formed=text.is_well_formed, wide_count=text.wide_count)
+    return PayloadRecords(lines, (), extra, is_well_formed=text.is_well_formed, wide_count=text.wide_count)
 
 
 def _repeats_text(structured: Any, text: Text, value: Any) -> dict[str, Any] | None:
@@ -131,16 +131,18 @@ def _first_character(utf8: bytes | bytearray) -> bytes:
     return bytes(utf8[:SMALL_SIZE].lstrip()[:1] or utf8.lstrip()[:1])
 
 
-def _of_text(text: Text, value: Any, extra: Mapping[str, Any]) -> Shape:
+def _of_text(text: Text, value: Any, extra: Mapping[str, Any]) -> PayloadRecords:
     if isinstance(value, JsonLines):
         extra = {"format": "jsonl", **extra, "ending": value.ending}
-        return Shape(value.lines, value.records, extra, is_well_formed=value.is_well_formed, wide_count=text.wide_count)
+        return PayloadRecords(
+            value.lines, value.records, extra, is_well_formed=value.is_well_formed, wide_count=text.wide_count
+        )
     if value is not None:
         return _of_value(value, extra)
-    return _of_form(text, extra) or text_shape(text, extra)
+    return _of_form(text, extra) or text_records(text, extra)
 
 
-def _of_form(text: Text, extra: Mapping[str, Any]) -> Shape | None:
+def _of_form(text: Text, extra: Mapping[str, Any]) -> PayloadRecords | None:
     """The records of a text that has one of the forms, or is Python's notation of a value; None for any other text."""
     if text.utf8 is None:
         return None
@@ -157,20 +159,20 @@ def _of_form(text: Text, extra: Mapping[str, Any]) -> Shape | None:
     return replace(found, extra={**found.extra, **extra}, is_well_formed=text.is_well_formed)
 
 
-def _of_blocks(blocks: Blocks, extra: Mapping[str, Any], lines: BatchedLines | None) -> Shape:
+def _of_blocks(blocks: Blocks, extra: Mapping[str, Any], lines: BatchedLines | None) -> PayloadRecords:
     records = blocks.records()
     lines = lines or BatchedLines(len(records), blocks.lines)
     extra = {"format": "blocks" if blocks.are_objects else "texts", **extra}
-    return Shape(lines, records, extra, is_well_formed=records.json is not None)
+    return PayloadRecords(lines, records, extra, is_well_formed=records.json is not None)
 
 
-def _of_value(value: Any, extra: Mapping[str, Any]) -> Shape:
+def _of_value(value: Any, extra: Mapping[str, Any]) -> PayloadRecords:
     """A value as records. If it is nearly all one long text, these are the records of the text."""
     part = main_part(value)
     if not isinstance(part.value, str):
         return of_value(value, extra)
     text, extra = Text.of(part.value), {**extra, **part.extra()}
-    return _of_form(text, extra) or text_shape(text, extra)
+    return _of_form(text, extra) or text_records(text, extra)
 
 
 def _is_small(value: object) -> bool:
