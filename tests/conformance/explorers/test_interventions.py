@@ -117,7 +117,7 @@ class Restarted:
     def restart(self) -> None:
         self.memories = []
 
-    def stored(self, memory: Record) -> bool:
+    def try_to_store(self, memory: Record) -> bool:
         self.memories.append(memory)
         return True
 

@@ -29,7 +29,7 @@ RESULTS = st.builds(
     line=st.none() | st.integers(1, 2**31),
     column=st.none() | st.integers(1, 2**31),
     snippet=TEXT,
-    place=TEXT,
+    logical_location=TEXT,
     properties=st.dictionaries(st.sampled_from(["expected", "observed"]), TEXT),
 )
 
