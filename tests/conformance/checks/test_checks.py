@@ -567,13 +567,15 @@ class TestInject:
             call(operation="search", arguments={"query": "*"}, file_records=[{"title": text}]),
         )
         inline = Made(calls=(call(**same, outcome="inline", text=text),))
-        result = judged("inject.text_inline_below_the_threshold", survey=filed, inline=inline)
+        stable = Made(unstable_operations=set())
+        result = judged("inject.text_inline_below_the_threshold", survey=filed, inline=inline, comparison=stable)
         assert seen(result) == (Verdict.PASS if tells else Verdict.FAIL, 1)
 
     def test_another_call_tells_nothing_of_what_was_found(self) -> None:
         filed = self.survey(call(operation="inject", arguments={"query": "a"}, file_records=[{"title": "Rotate keys"}]))
         nothing = call(operation="inject", arguments={"query": "*"}, outcome="inline", text="# Context")
-        result = judged("inject.text_inline_below_the_threshold", survey=filed, inline=Made(calls=(nothing,)))
+        inline, stable = Made(calls=(nothing,)), Made(unstable_operations=set())
+        result = judged("inject.text_inline_below_the_threshold", survey=filed, inline=inline, comparison=stable)
         assert result.verdict is Verdict.NOT_OBSERVED
 
     @pytest.mark.parametrize(

@@ -20,10 +20,16 @@ class TestFormatted:
     ID: ClassVar[Any] = {"id": "m1"}
     WORDS: ClassVar[Any] = {"id": "m1", "title": "about the harbour"}
 
-    def judged(self, *calls: Made, known: Any = ()) -> Any:
+    def judged(self, *calls: Made, known: Any = (), others: Any = (), unstable: bool = False) -> Any:
         files = [call(operation="inject", arguments={"query": "*"}, file_records=list(known))] if known else []
+        files += [call(operation="search", arguments={"query": "*"}, file_records=list(others))] if others else []
         made = survey(*files, operations={"inject": Made(details=())})
-        return judged("inject.text_inline_below_the_threshold", survey=made, inline=Made(calls=calls))
+        return judged(
+            "inject.text_inline_below_the_threshold",
+            survey=made,
+            inline=Made(calls=calls),
+            comparison=Made(unstable_operations={"inject"} if unstable else set()),
+        )
 
     def shown(self, text: str, *, outcome: str = "inline", **other: Any) -> Any:
         return call(operation="inject", arguments={"query": "*"}, outcome=outcome, text=text, **other)
@@ -32,6 +38,13 @@ class TestFormatted:
         assert seen(self.judged(self.shown("about the harbour"), known=[self.WORDS])) == (PASS, 1)
         assert seen(self.judged(self.shown("about nothing"), known=[self.WORDS])) == (FAIL, 1)
         assert seen(self.judged(self.shown("x", records=[{"id": "z"}]), known=[])) == (PASS, 1)
+
+    def test_any_memory_counts_where_each_process_finds_others(self) -> None:
+        other = {"id": "m2", "title": "about the lighthouse"}
+        shown = self.shown("about the lighthouse")
+        assert seen(self.judged(shown, known=[self.WORDS], others=[other])) == (FAIL, 1)
+        assert seen(self.judged(shown, known=[self.WORDS], others=[other], unstable=True)) == (PASS, 1)
+        assert seen(self.judged(shown, known=[self.WORDS], unstable=True)) == (FAIL, 1)
 
     def test_where_no_words_are_known_a_text_cannot_be_judged(self) -> None:
         assert seen(self.judged(self.shown("about nothing"), known=[self.ID])) == (NOT_OBSERVED, 0)

@@ -71,7 +71,7 @@ class summary_estimate_goes_below_zero(Summarised):
         return {**summary, "estimated_tokens": call.tokens - 800}
 
 
-@fault("LRO-DESC-04", says="the descriptor's own cost", proves=0)
+@fault("LRO-DESC-04", says="the descriptor's own tokens", proves=0)
 class summary_estimate_is_zero(Summarised):
     """Never filled in."""
 
@@ -79,7 +79,7 @@ class summary_estimate_is_zero(Summarised):
         return {**summary, "estimated_tokens": 0}
 
 
-@fault("LRO-DESC-04", says="the descriptor's own cost", proves=0)
+@fault("LRO-DESC-04", says="the descriptor's own tokens", proves=0)
 class summary_estimate_is_in_characters(Summarised):
     """Four times as many."""
 
@@ -87,7 +87,7 @@ class summary_estimate_is_in_characters(Summarised):
         return {**summary, "estimated_tokens": sum(len(line) for line in call.lines)}
 
 
-@fault("LRO-DESC-04", says="the descriptor's own cost", proves=0)
+@fault("LRO-DESC-04", says="the descriptor's own tokens", proves=0)
 class summary_estimate_is_of_full_detail(Summarised):
     """The cost of the set at full detail; right if that level was requested."""
 
@@ -95,7 +95,7 @@ class summary_estimate_is_of_full_detail(Summarised):
         return {**summary, "estimated_tokens": self.estimate([self.record_line(memory) for memory in call.found])}
 
 
-@fault("LRO-DESC-04", says="the descriptor's own cost", proves=0)
+@fault("LRO-DESC-04", says="the descriptor's own tokens", proves=0)
 class summary_estimate_is_the_threshold(Summarised):
     """The limit, not what exceeded it."""
 
