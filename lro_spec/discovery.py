@@ -51,7 +51,7 @@ class FoundDescriptor:
 
 
 def find_descriptor(call_tool_result: Mapping[str, Any]) -> FoundDescriptor | None:
-    """Return the descriptor in a `tools/call` result, or None if the result contains none, as an inline result does.
+    """Return the descriptor in a `tools/call` result, or None if the result contains none. Inline results contain none.
 
     An object is a descriptor if its `offloaded` is set and is not false. It is also a descriptor if it has a
     `file_path` together with a `line_schema`, with `jq_recipes`, or with a `summary` that is an object. A member that
@@ -95,7 +95,7 @@ def reply_result(value: object) -> dict[str, Any] | None:
     inner: object = members.get("result")
     if "jsonrpc" in members and isinstance(inner, dict):
         return cast("dict[str, Any]", inner)
-    # The content of a result is a list of blocks. A document whose content is a string is a memory.
+    # The content of a result is a list of blocks. If `content` is a string, the document is a record with a text.
     holds_blocks = isinstance(members.get("content"), list) or "structuredContent" in members
     if holds_blocks and not _is_descriptor(members):
         return members
@@ -174,8 +174,8 @@ def _parsed(text: str) -> object:
 
 
 def _is_descriptor(members: Mapping[str, Any]) -> bool:
-    # An inline result may say `"offloaded": false`; such a result is not a descriptor. A server in a typed language may
-    # also write the other members of a descriptor, all of them null.
+    # An inline result may say `"offloaded": false`, and may also have the other members of a descriptor with the value
+    # null, for example if the server was written in a typed language. Such a result is not a descriptor.
     if members.get("offloaded") not in (None, False):
         return True
     line_schema, recipes = members.get("line_schema"), members.get("jq_recipes")

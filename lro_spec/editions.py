@@ -72,15 +72,16 @@ class Edition:
     operations: tuple[str, ...]
     """The operations that can offload; empty if the edition does not enumerate them."""
     recipes: tuple[StandardRecipe, ...]
-    """The recipes that the edition prints; the paper prints five of its ten."""
+    """The recipes that the text of the edition contains. The text of ``lro-paper`` contains only five of its ten
+    recipes."""
     settings: Mapping[str, str]
     """The environment variable of each setting. The paper does not name the variables, so its edition has the variables
     of the other editions here."""
     default_ttl_seconds: int = 3600
     """Lifetime of a file, in seconds."""
     default_detail: Mapping[str, str] = field(default_factory=lambda: _DEFAULT_DETAIL)
-    """For each operation whose default detail level is stated by the edition: the level of a call that does not state
-    one."""
+    """The detail level of calls that request no level, by operation. Operations for which the edition states no default
+    are missing."""
     details: tuple[str, ...] = ("light", "medium", "full")
     """The detail levels, leanest first."""
     default_enabled: bool = True
@@ -107,7 +108,8 @@ class Edition:
     self_contained_schema: bool = False
     """True if a line schema must be complete without any other document."""
     top_namespaces: int | None = 5
-    """Largest number of namespaces in the summary; None if the edition names neither a number nor a form."""
+    """Largest number of namespaces in the summary; None if the edition states neither a number nor a type for this
+    field."""
     misquoted: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
     """Recipes that the edition's own guidance cites wrongly: the number, and the purpose that the guidance states."""
     switchable: bool = True

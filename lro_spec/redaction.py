@@ -33,7 +33,8 @@ _SHORT_ESCAPES = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", '"': '"
 backslash."""
 
 _BACKSLASHES = r"\\\\{0,7}"
-"""One to eight backslashes. Nested JSON doubles the backslashes at each level. An unlimited number would backtrack."""
+"""One to eight backslashes. Nested JSON doubles the backslashes at each level. The number is limited,
+because the search for a secret could otherwise take very long in a text with many backslashes."""
 
 MIN_SECRET_LENGTH = 6
 """Minimum length of a value that is replaced within texts. Shorter values occur by chance in many texts, so they are
@@ -89,8 +90,9 @@ class Masks:
         pattern = "|".join(f"{_group_before(part[0])}({''.join(map(_spellings, part))})" for _, part in parts)
         self._any_spelling = re.compile(pattern) if parts else None
         self._any_spelling_in_bytes = re.compile(pattern.encode("utf-8", "surrogateescape")) if parts else None
-        # Unusual escapes of the characters in these parts (`_usual_forms` covers the usual escapes). A text is searched
-        # for these escapes before it is searched for the parts, because that is fast and usually finds nothing.
+        # Unusual escapes of the characters in these parts (`_usual_forms` covers the usual escapes). The search for
+        # such an escape is faster than the search for `_any_spelling`. So a text is searched for `_any_spelling` only
+        # if it has such an escape, and most texts have none.
         units = sorted({unit for _, part in parts for char in part for unit in _units(char)})
         escapes = rf"\\(?:/|u(?:{'|'.join(units)}))"
         self._unusual_escape, self._unusual_escape_in_bytes = re.compile(escapes), re.compile(escapes.encode())
@@ -158,8 +160,10 @@ class Masks:
         return last - 1, self._part_names[last // 2 - 1]
 
     def _with_cut_secret_masked(self, text: str) -> str:
-        """Return a text that was cut at its end (``…`` follows it). If the text ends with the beginning of a secret
-        value, that beginning is masked."""
+        """Mask the beginning of a secret value at the end of *text*, and return the text.
+
+        *text* is followed by ``…``, so its end may have been cut off.
+        """
         end = len(text) - text.endswith(" ")
         for form, name in self._name_of.items():
             start = text.find(form[:MIN_SECRET_LENGTH], max(0, end - len(form)), end)

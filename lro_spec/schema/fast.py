@@ -92,8 +92,10 @@ def distinguishes_long_integers(schema: object) -> bool:
 
 @cache
 def record_list_validator(part: str) -> FastValidator:
-    """The fast validator of lists of records that satisfy *part*, which is one of the ``$defs`` of the package's schema
-    of a record (line.schema.json). It refuses headers."""
+    """The fast validator of lists of records that satisfy *part*.
+
+    *part* is the name of a definition in the ``$defs`` of line.schema.json. A list that contains a header is not valid.
+    """
     return cast("FastValidator", _fast_validator_of({"$schema": _DIALECT, "items": {"$id": _RECORD, **_record(part)}}))
 
 
@@ -168,4 +170,5 @@ def _validator_of(text: str) -> Any:
         options = rs.RegexOptions(size_limit=_REGEX_BYTES, dfa_size_limit=_REGEX_BYTES)
         return rs.validator_for(schema, validate_formats=False, pattern_options=options, offline=True)
     except (ValueError, RecursionError, OverflowError, rs.ReferencingError):
-        return None  # not a schema, a reference to another document, an expression that needs backtracking
+        # It is no schema, it refers to another document, or one of its regular expressions needs backtracking.
+        return None

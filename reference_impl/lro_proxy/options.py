@@ -12,7 +12,7 @@ from lro_proxy import run_folder
 from lro_proxy.config import Server, address, header, read_servers
 from lro_proxy.gain import ledger
 from lro_proxy.payload.descriptor_form import MAX_TOKENS_BY_FORM, Form
-from lro_proxy.tools.families import add_flag, selected_families
+from lro_proxy.tools.families import add_tools_flag, selected_families
 from lro_reference.settings import ENVIRONMENT_PREFIX, Settings, SettingsError, add_flags, resolve
 from lro_spec.tokens import characters_estimate, script_aware_estimate
 
@@ -57,7 +57,8 @@ class ProxyOptions:
     masks: Masks | None = None
     """Secrets that are redacted in all messages of servers."""
     record_path: str | None = None
-    """Path of the record for `lro gain`; None if no record is kept."""
+    """Path of the record of result sizes, from which `lro gain` shows how many tokens offloading has saved. None if no
+    record is kept."""
 
     def threshold_of(self, tool: str, declared: int | None = None) -> int | None:
         """The threshold of a tool in tokens, or None if the tool's results are never offloaded.
@@ -182,7 +183,7 @@ def _parser() -> Any:
         config="TOML file with a [prompt.offload] section (ATLATL_CONFIG), or JSON file with mcpServers to run several "
         "servers instead of COMMAND",
     )
-    add_flag(parser)
+    add_tools_flag(parser)
     parser.add_argument(
         "--tool-threshold",
         action="append",
@@ -194,7 +195,7 @@ def _parser() -> Any:
         "--estimator",
         choices=list(ESTIMATES),
         default="scripts",
-        help="token estimate: scripts (default; CJK and emoji weigh more) or characters (4 per token)",
+        help="token estimate: scripts (default: CJK scripts and emoji weigh more) or characters (4 per token)",
     )
     parser.add_argument(
         "--request-timeout-s",

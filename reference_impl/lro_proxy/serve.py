@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lro_proxy.tools.families import add_flag, selected_families
+from lro_proxy.tools.families import add_tools_flag, selected_families
 from lro_reference.__main__ import refuse_to_start, serve
 from lro_reference.settings import SettingsError, build_parser, options
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the server until its client leaves; returns the exit code (2: a setting or the data folder is invalid)."""
     parser = build_parser()
-    add_flag(parser)
+    add_tools_flag(parser)
     flags = parser.parse_args(sys.argv[1:] if argv is None else argv)
     try:
         server_options, families = options(flags, os.environ), selected_families(flags, os.environ)

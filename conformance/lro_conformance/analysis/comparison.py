@@ -37,11 +37,11 @@ class Comparison:
 
     @cached_property
     def pairs(self) -> list[tuple[Call, Call]]:
-        """Pairs of a call of the survey and the same call inline. The file of the first call could be read, and the
-        result of the second call has records.
+        """Pairs of a call of the survey and the same call inline. A pair is left out if the file of the first call
+        could not be read, or if no records were found in the result of the second call.
 
-        The pairs are those of the calls with the usual limit, and of one call with the limit `EDGE_LIMIT` for each
-        operation.
+        The calls are those with the usual limit and, for each operation, one call with the limit `EDGE_LIMIT` (of
+        `lro_conformance.trials.survey`).
         """
         offloaded, inline = self.survey, self.inline
         found = [(c, inline.whole[key]) for key, c in offloaded.whole.items() if key in inline.whole]
@@ -83,7 +83,8 @@ class Comparison:
         stored = corpus() if self.survey.seeded_by == "tool" else ()
         ids_of_stored = ids_of_memories((r for c in self.inline.calls for r in c.records or []), stored)
         kept_ids = ids_of_stored & {m["id"] for m in stored}
-        # If no stored memory has kept its id, only stored memories count, because the server's own may have fixed ids.
+        # If the server gave new ids to all stored memories, only the ids of stored memories are compared, because the
+        # memories that the server has from elsewhere may have the same ids in each process.
         comparable_ids = ids_of_stored if ids_of_stored and not kept_ids else inline_ids
         return None if file_ids & comparable_ids else "memories have different ids in each server process"
 
@@ -95,8 +96,8 @@ class Comparison:
 
     @cached_property
     def fields_missing_inline(self) -> frozenset[str]:
-        """The fields of a memory that all inline records lack. Empty if there are no inline records. Files may add
-        these fields, for example the same type for all memories."""
+        """The fields of a memory that all inline records lack. Empty if there are no inline records. A server
+        may add these fields when it writes files: for example, it may write the same memory type for all memories."""
         inline_names = {name for call in self.inline.calls for record in call.records or [] for name in record}
         return frozenset(MEMORY_FIELDS) - inline_names if inline_names else frozenset()
 
@@ -110,10 +111,10 @@ class Comparison:
             return f"no key of the profile helps: the server would have to give each record {needed}"
         if not records:
             return "profile: inline.records, the path of the records in an inline result"
-        same = "server, so that each start has the same data"
+        server_advice = "the key server, so that each start has the same data"
         if self.survey.seeded_by == "tool":  # The tool gives every memory a different id.
-            return f"profile: seed.arguments with $memory.id, if the tool takes an id, or {same}"
-        return f"profile: seed.tool, or {same}"
+            return f"profile: seed.arguments with $memory.id, if the tool takes an id, or {server_advice}"
+        return f"profile: seed.tool, or {server_advice}"
 
     @cached_property
     def pairs_between_inline_calls(self) -> list[tuple[Call, Call]]:
@@ -150,8 +151,10 @@ class Comparison:
         return {operation: frozenset(found) for operation, found in paths.items()}
 
     def other_level(self, call: Call, twin: Call, names: Mapping[str, str]) -> str | None:
-        """The detail level by whose fields the server wrote the file of a *call*, if it is a level other than the
-        requested one. None if the file has the same fields as the inline result *twin* of the same call, or if its
+        """Return the detail level whose fields are in the file of a *call*, if this level differs from the requested
+        one.
+
+        *twin* is the inline result of the same call. Returns None if the file has the same fields as *twin*, or if its
         fields are not those of another level.
 
         *names* maps the server's own names of inline fields to those of MIF.

@@ -133,7 +133,7 @@ class Estimates:
         records, the quotient would vary with the detail level, because keys are a larger part of short records.
         """
         calls = [c for c in self.survey.files if c.estimate and c.file_records and characters(c) >= _MIN_CHARACTERS]
-        calls = [c for c in calls if not self.is_cut_short(c) and not self.measure_differently(c.operation)]
+        calls = [c for c in calls if not self.is_cut_short(c) and not self.are_of_other_records(c.operation)]
         if not calls or _spread([_values_share(c) for c in calls]) < _DIFFERENT_SPREAD:
             return None
         shares = [4 * tokens_per_character(c) for c in calls]
@@ -202,7 +202,7 @@ class Estimates:
                     return one, other
         return None
 
-    def measure_differently(self, operation: str) -> bool:
+    def are_of_other_records(self, operation: str) -> bool:
         """True if E is not the estimate of the returned records, but of other records: records at a different detail
         level, the records before a limit is applied, or the records that are left when they are cut to a budget."""
         deviations = (self.call_ignoring_detail, self.estimated_before_limit, self.calls_estimated_at_budget)
@@ -249,7 +249,7 @@ class Estimates:
             if c.estimate and len(c.file_records) >= _MANY_RECORDS and self._is_latin(c)
         ]
         large = [c for c in large if not (self.is_cut_short(c) or self.memories_of_same_recall(c))]
-        large = [c for c in large if not self.measure_differently(c.operation)]
+        large = [c for c in large if not self.are_of_other_records(c.operation)]
         for one, other in combinations(sorted(large, key=_deviation, reverse=True), 2):
             is_comparable = (
                 self.details.level_of(one) == self.details.level_of(other) and one.operation != other.operation

@@ -39,7 +39,7 @@ from lro_conformance.analysis.prose import (
 from lro_conformance.analysis.results import cursor_beside, differing_descriptors, is_failure
 from lro_conformance.analysis.sequences import in_sequence
 from lro_conformance.analysis.threshold import MAX_DRIFT_SHARE, Decision, decisions, is_another_figure_stated
-from lro_conformance.analysis.timestamps import are_of_the_run, place_of_time, ulid_time, written_at
+from lro_conformance.analysis.timestamps import are_times_near_call, place_of_time, ulid_time, written_at
 from lro_conformance.capture.call import Call, CallInContext, Identity, died, mark_if_indirect
 from lro_conformance.capture.claims import size_of, surely_exceeds
 from lro_conformance.capture.corpus import (
@@ -1001,7 +1001,7 @@ def _has_times_of_its_own(exchange: Exchange) -> bool:
     """True if each process gave its memories the times at which it had stored them."""
     inline_records = (renamed(r, exchange.names) for r in exchange.inline_records.values())
     return any(
-        name in filed and are_of_the_run(value, filed[name], exchange.call)
+        name in filed and are_times_near_call(value, filed[name], exchange.call)
         for inline, filed in zip(inline_records, exchange.file_records.values(), strict=False)
         for name, value in inline.items()
     )
@@ -1038,7 +1038,7 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
         added = MEMORY_FIELDS if context.maps_names else comparison.fields_missing_inline
         wrong = lost_or_changed(inline, file_records[key], skipped, added=added, names=context.names)
         record = renamed(inline, context.names, file_records[key])
-        wrong = [p for p in wrong if not are_of_the_run(at_path(record, p), at_path(file_records[key], p), call)]
+        wrong = [p for p in wrong if not are_times_near_call(at_path(record, p), at_path(file_records[key], p), call)]
         if key in stored:  # Each server may have made up all other values.
             wrong = [p for p in wrong if was_given(at_path(record, p), at_path(stored[key], p))]
         if other_level is not None:

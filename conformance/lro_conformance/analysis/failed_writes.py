@@ -426,7 +426,7 @@ def _perhaps_not_tried(estimates: Estimates, failing: Failing) -> str | None:
     is_complete = records is None or len(records) >= len(failing.known)
     if failing.call.outcome != "inline" or failing.events or not is_complete:
         return None
-    if not estimates.measure_differently(failing.call.operation):
+    if not estimates.are_of_other_records(failing.call.operation):
         return None
     return (
         "the server estimates a different set of records (LRO-THR-05), so this result may have been below the "

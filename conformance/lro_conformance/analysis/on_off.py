@@ -11,7 +11,7 @@ from functools import cached_property
 from math import comb
 
 from lro_conformance.analysis.comparison import Comparison, lines_of
-from lro_conformance.analysis.timestamps import are_of_the_run
+from lro_conformance.analysis.timestamps import are_times_near_call
 from lro_conformance.capture.call import Call, ComparedCall, volatile_between
 from lro_conformance.capture.records import (
     Path,
@@ -29,7 +29,7 @@ from lro_conformance.trials.survey import Inline
 from lro_spec.display import counted
 
 NOT_OFF_BETWEEN_ON = (
-    "a call with LRO off was not made between two with LRO on, so its text may differ for another reason"
+    "a call with LRO off was not made between two calls with LRO on, so LRO may not be the reason why its text differs"
 )
 """Reason why the lines of a text are not compared (`OnOffPair.is_off_between_on`)."""
 
@@ -43,7 +43,8 @@ class OnOffPair:
 
     @property
     def subject(self) -> ComparedCall:
-        """The subject that reproduces both calls."""
+        """The pair as a subject of a check: the call with LRO off, and the last call with LRO on. Its script makes
+        both."""
         return ComparedCall(self.on[-1], self.off, "with LRO off")
 
     @property
@@ -97,10 +98,11 @@ class OnOffPair:
 
 def on_off_pairs(inline: Inline, disabled: Disabled, control: Control | None) -> list[OnOffPair]:
     """The calls that were answered inline with LRO off. Each is paired with the same calls that were answered inline
-    with LRO on.
+    with LRO on. If *control* is not None, it has more of such calls: the calls with LRO off are taken from it, and its
+    calls with LRO on are added to those of *inline*.
 
     A call is left out if there is no such call with LRO on. It is also left out if the calls with LRO on return
-    different records, because they cannot show then what LRO changes.
+    different records, because such calls do not show what LRO changes.
     """
     calls_with_lro: Sequence[Iterable[Call]] = (
         inline.calls, inline.elsewhere.values(), inline.fullest.values(), inline.repeated.values(),
@@ -114,8 +116,8 @@ def on_off_pairs(inline: Inline, disabled: Disabled, control: Control | None) ->
 
 
 def texts_only(pairs: Sequence[OnOffPair]) -> list[OnOffPair]:
-    """The pairs if all results with LRO off are texts without records; otherwise an empty list. Pairs of inject are
-    included only if there are no pairs of other operations."""
+    """The pairs if all results with LRO off are texts without records; otherwise an empty list. Pairs of the
+    operation `inject` are included only if there are no pairs of other operations."""
     if any(p.off.records is not None for p in pairs):
         return []
     return [p for p in pairs if p.off.operation != "inject"] or list(pairs)
@@ -138,10 +140,11 @@ def difference(pair: OnOffPair, comparison: Comparison) -> tuple[str, str] | Non
             )
     skipped = comparison.volatile(pair.off.operation) | pair.volatile
     if not pair.is_off_between_on or (comparison.obstacle is not None and ("id",) not in skipped):
-        return None  # If the results have no ids in common, it must be known from two processes that ids vary.
+        # Records without ids in common are compared only if calls have shown that the ids of an operation vary.
+        return None
     for record, other in matched(off_records, on_records):
         for path in lost_or_changed(record, other, skipped):
-            if are_of_the_run(at_path(record, path), at_path(other, path), pair.off):
+            if are_times_near_call(at_path(record, path), at_path(other, path), pair.off):
                 continue
             off, on = values_apart(record, other, path)
             name = id_of(record) if comparison.obstacle is None else show(record.get("title"))

@@ -1,7 +1,8 @@
 """A server's rule for offloading, inferred from calls at its exact threshold.
 
 E is the server's estimate of the tokens in a result, which the header of the file states. A result must be offloaded if
-E exceeds the threshold. An *edge* is the result of an operation that was requested at thresholds around its E.
+E exceeds the threshold. An *edge* is a group of calls of one operation, at thresholds around the E of
+the result.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Decision = Literal[
 - "exact": the result is offloaded if E exceeds the threshold, as required
 - "comparison": E is compared with the threshold in a wrong way, for example by ≥ instead of >
 - "per record": the sizes of single records are compared with the threshold
-- "budgeted": the operation inject compares the size of its text, usually after the text was cut to a budget
+- "budgeted": the operation `inject` compares the size of its text, usually after the text was cut to a budget
 - "own threshold": the operation has another threshold than other operations
 - "another figure": a number other than the header's E is compared
 - "text": the tokens of the text that is returned inline are compared
@@ -30,8 +31,8 @@ Decision = Literal[
 """
 
 MAX_DRIFT_SHARE = 0.05
-"""If results change from call to call: the largest difference of E between two equal calls, as a share of the
-threshold."""
+"""Largest difference of E between two equal calls that is allowed if results change from call to call. It is a share of
+the threshold."""
 
 
 @derived
@@ -47,7 +48,7 @@ def decisions(edges: Edges, estimates: Estimates) -> Mapping[str, Decision]:
             decided[name] = "other records"
         elif estimates.rounding_step > 1 or _compares_another_number(edge):
             decided[name] = "another figure"
-        elif compares_the_text(edge) and not estimates.measure_differently(name):
+        elif compares_the_text(edge) and not estimates.are_of_other_records(name):
             decided[name] = "text" if name != "inject" else "budgeted"
         elif _compares_only_a_part(edge):
             decided[name] = "per record" if name != "inject" else "budgeted"

@@ -98,7 +98,7 @@ def ulid_of(call: Call, edition: Edition) -> str | None:
     return found[1] if found else None
 
 
-def are_of_the_run(one: object, other: object, call: Call) -> bool:
+def are_times_near_call(one: object, other: object, call: Call) -> bool:
     """True if two values are times near the time of a call, and have the same format.
 
     Such values may differ between two server processes: each process stores a memory at a different time, perhaps in a

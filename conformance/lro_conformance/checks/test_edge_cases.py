@@ -152,7 +152,7 @@ def test_estimate_is_of_this_call(
         if call.operation == "inject" or call.estimate is None:
             subjects.not_observed("the header has no E" if call.estimate is None else "inject is not examined here")
             continue
-        if estimates.measure_differently(call.operation):
+        if estimates.are_of_other_records(call.operation):
             subjects.not_observed(MEASURES_OTHER_RECORDS)
             continue
         if not _roughly_honest(call) and exchanges.alters(call):

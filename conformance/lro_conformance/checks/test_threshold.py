@@ -265,7 +265,7 @@ def test_estimate_is_honest(
     is not examined if its estimate ignores the detail level or covers only part of the result (LRO-THR-05). A file is
     not examined if it does not have the records of its call (LRO-FILE-09, LRO-FILE-10, LRO-INJ-03).
     """
-    inaccurate = {n for n in survey.operations if estimates.measure_differently(n)}
+    inaccurate = {n for n in survey.operations if estimates.are_of_other_records(n)}
     covers_a_part = any(estimates.call_estimated_in_part(n) is not None for n in survey.operations)
 
     def reason_to_skip(document: Document) -> str | None:
@@ -667,7 +667,7 @@ def test_total_is_compared(
     """Many small memories are offloaded if they exceed the threshold together, although no single memory exceeds it."""
     for name, edge in edges.edges.items():
         rule = decisions[name]
-        unclear = rule not in ("exact", "per record") or estimates.measure_differently(name)
+        unclear = rule not in ("exact", "per record") or estimates.are_of_other_records(name)
         if estimates.is_of_an_earlier_call(name):
             subjects.not_observed(ESTIMATE_OF_EARLIER_CALL)
             continue

@@ -16,8 +16,8 @@ _ODD_CHARACTERS = "\n\t\r\"\\/'`$\x1b\x7f\x85\u2028\u2029\ufeff\ufffd\u0301\u200
 
 
 def _text_from_bytes(data: bytes) -> str:
-    """The text that some bytes encode. Of the values of a byte, half encode an ASCII character, and a quarter encode
-    one of `_ODD_CHARACTERS`. A byte of the last quarter encodes, together with the two bytes after it, one character,
+    """The text that some bytes encode. A byte below 0x80 encodes an ASCII character, and a byte from 0x80 to 0xBF
+    encodes one of `_ODD_CHARACTERS`. A byte from 0xC0 encodes, together with the two bytes after it, one character,
     which may be any character except NUL."""
     text: list[str] = []
     rest = iter(data)
@@ -102,13 +102,13 @@ MEMORIES: st.SearchStrategy[list[Record]] = st.lists(
 """Lists of memories whose JSON all libraries should read alike: no lone surrogates, no NUL, no integers beyond 2^53.
 
 The fields of `_REQUIRED_FIELDS` are present, those of `_OPTIONAL_FIELDS` may be absent; some values are empty. The
-memories lack ids, and a word by which a query finds them. The explorer adds an id and a word, with new values in each
-attempt, so that a server that still holds the memories of an earlier attempt gives the same answers.
+memories have no ids, and have no word by which a query finds them. The explorer adds an id and a word, with new values
+in each attempt, so that a server that still holds the memories of an earlier attempt gives the same answers.
 """
 
 DISTANCES_FROM_THRESHOLD = (-1, 0, 1, 2)
-"""Differences, in tokens, between the threshold and the results that the explorer makes to test it: just below the
-threshold, at the threshold, and just above it."""
+"""Tokens by which a result exceeds the threshold, if the explorer (`lro_conformance.explorers.explorer`) stores
+memories to get such a result. The results are just below the threshold, at the threshold, or just above it."""
 
 
 def calls(
@@ -121,8 +121,8 @@ def calls(
     query.
 
     ``find`` is "stored" for the memories that were stored last, "word" for the common word of the server's memories,
-    "all" for the profile's own query, and "nothing" for a word that no memory has. With "any", the call has no query
-    or, if the tool needs one, the profile's own query.
+    "all" for the query that the server's profile states for the operation, and "nothing" for a word that no memory has.
+    With "any", the call has no query or, if the tool needs one, the query of the profile.
     """
 
     def calls_of(name: str) -> st.SearchStrategy[dict[str, Any]]:
@@ -141,9 +141,13 @@ def calls(
 
 
 def interventions(names: Sequence[str], call: st.SearchStrategy[dict[str, Any]], ttl_s: int) -> st.SearchStrategy[Any]:
-    """Steps with these *names*. Each has a call that is made before it and, except for ``sweep``, again after it."""
-    kinds, ages = st.sampled_from((REPLACED, REMOVED)), any_ages((0, ttl_s - 60), (ttl_s + 5, 100 * DAY))
-    arguments = {"break": (call, kinds), "sweep": (call, ages), "restart": (call,)}
+    """Steps with these *names*. Each has a call that is made before it and, except for ``sweep``, again after it.
+
+    ``break`` makes the output folder unusable: the folder is replaced by a file, or removed. ``sweep`` plants files of
+    some ages, and triggers cleanup. ``restart`` restarts a server.
+    """
+    folder_failures, ages = st.sampled_from((REPLACED, REMOVED)), any_ages((0, ttl_s - 60), (ttl_s + 5, 100 * DAY))
+    arguments = {"break": (call, folder_failures), "sweep": (call, ages), "restart": (call,)}
     return st.sampled_from(list(names)).flatmap(lambda name: st.tuples(st.just(name), *arguments[name]))
 
 

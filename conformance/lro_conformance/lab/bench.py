@@ -25,7 +25,7 @@ from lro_conformance.lab.launcher import Launcher
 from lro_conformance.lab.ledger import Ledger
 from lro_conformance.lab.operations import Operation
 from lro_conformance.lab.settings import FAR_ZONE_OFFSET_S, far_zone
-from lro_conformance.lab.thresholds import LIMIT, AcceptedThresholds
+from lro_conformance.lab.thresholds import USUAL_LIMIT, AcceptedThresholds
 from lro_conformance.profile import Profile
 from lro_conformance.profile.launcher import Value
 from lro_conformance.wire.reply import Reply, not_sent
@@ -154,7 +154,7 @@ class Bench:
         name: str,
         *,
         detail: str | None = None,
-        limit: int | None = LIMIT,
+        limit: int | None = USUAL_LIMIT,
         query: str | None = None,
         **extra: Any,
     ) -> Call:

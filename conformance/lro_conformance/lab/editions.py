@@ -31,7 +31,7 @@ class Editions:
         """Return whether a name begins and ends like the names of offloaded files in one of the editions."""
         return any(e.is_file_name(name) for e in self.all)
 
-    def convention_of(self, path: str) -> str:
+    def edition_of_file(self, path: str) -> str:
         """Return the name of the edition whose naming convention is followed by a file of the server. If the file
         follows none, return the name of the profile's edition.
 

@@ -144,7 +144,7 @@ class Lab:
         self,
         settings: Settings,
         *,
-        keep: str | None = None,
+        keep_for: str | None = None,
         folder: str = "out",
         prepare: Callable[[Path], object] = Path.mkdir,
         file_size_limit: int | None = None,
@@ -153,7 +153,7 @@ class Lab:
         in_far_zone: bool = False,
         seeds: bool = True,
     ) -> Generator[Bench, None, None]:
-        """Start a server under *settings*. It is stopped at the end of the block, unless *keep* names a trial that
+        """Start a server under *settings*. It is stopped at the end of the block, unless *keep_for* names a trial that
         keeps it.
 
         - *folder* is the name of its output folder. *prepare* is called with the path of the folder before the server
@@ -177,13 +177,13 @@ class Lab:
 
         zone = {"TZ": far_zone()} if in_far_zone else {}
         bench = self._open(place, file_size_limit, client, zone, modern=modern, seeds=seeds)
-        bench.server.forget_opening(raw_only=keep is not None or modern is True)
-        if keep is not None:
-            self._keep(bench, keep)
+        bench.server.forget_opening(raw_only=keep_for is not None or modern is True)
+        if keep_for is not None:
+            self._keep(bench, keep_for)
         try:
             yield bench
         finally:
-            if keep is None:
+            if keep_for is None:
                 bench.close()
 
     def _place(self, settings: Settings, folder: str, prepare: Callable[[Path], object]) -> _Directories:
@@ -277,23 +277,23 @@ class Lab:
     # servers that do not start with the suite's preferred thresholds
 
     @contextmanager
-    def lowest_bench(self, settings: Settings, *, keep: str | None = None) -> Generator[Bench, None, None]:
+    def lowest_bench(self, settings: Settings, *, keep_for: str | None = None) -> Generator[Bench, None, None]:
         """Open a bench under *settings*, whose threshold is 1 or None.
 
         If the server does not start with 1, the lowest value of `LOW` that the server accepts is used from then on. If
         the server accepts no value of `LOW`, the first `ServerTrouble` is raised.
         """
-        with self._bench_at_accepted_threshold(settings, self.accepted.find_lowest, keep=keep) as bench:
+        with self._bench_at_accepted_threshold(settings, self.accepted.find_lowest, keep_for=keep_for) as bench:
             yield bench
 
     @contextmanager
-    def highest_bench(self, settings: Settings, *, keep: str | None = None) -> Generator[Bench, None, None]:
+    def highest_bench(self, settings: Settings, *, keep_for: str | None = None) -> Generator[Bench, None, None]:
         """Open a bench under *settings*, with a threshold of `MAX_THRESHOLD`.
 
         If the server does not start with `MAX_THRESHOLD`, the highest value of `HIGH` that the server accepts is used
         from then on. If the server accepts no value of `HIGH`, the first `ServerTrouble` is raised.
         """
-        with self._bench_at_accepted_threshold(settings, self.accepted.find_highest, keep=keep) as bench:
+        with self._bench_at_accepted_threshold(settings, self.accepted.find_highest, keep_for=keep_for) as bench:
             yield bench
 
     @contextmanager
@@ -313,7 +313,7 @@ class Lab:
 
     @contextmanager
     def _bench_at_accepted_threshold(
-        self, settings: Settings, find: Callable[[Callable[[int], bool]], bool], *, keep: str | None
+        self, settings: Settings, find: Callable[[Callable[[int], bool]], bool], *, keep_for: str | None
     ) -> Generator[Bench, None, None]:
         def starts(threshold: int) -> bool:
             with suppress(ServerTrouble), self.bench(replace(settings, threshold_tokens=threshold)):
@@ -322,7 +322,7 @@ class Lab:
 
         with ExitStack() as stack:
             try:
-                bench = stack.enter_context(self.bench(settings, keep=keep))
+                bench = stack.enter_context(self.bench(settings, keep_for=keep_for))
             except ServerTrouble as trouble:
                 if settings.threshold_tokens is None or not trouble.declined or not find(starts):
                     raise
@@ -330,7 +330,7 @@ class Lab:
                     self.ledger.remark(
                         f"a start of the server failed, but a second start with the same settings succeeded: {trouble}"
                     )
-                bench = stack.enter_context(self.bench(settings, keep=keep))
+                bench = stack.enter_context(self.bench(settings, keep_for=keep_for))
             yield bench
 
     @property

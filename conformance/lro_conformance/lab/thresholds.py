@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-LIMIT = 200
+USUAL_LIMIT = 200
 """The limit of most calls: the number of records that a call asks for."""
 
 MAX_THRESHOLD = 1_000_000_000
@@ -66,7 +66,7 @@ class AcceptedThresholds:
         return True
 
     def choose_details(self, offloaded: Mapping[tuple[str, str | None], int | None]) -> None:
-        """Choose `detail_by_operation` by the results of offloaded calls with the limit `LIMIT`.
+        """Choose `detail_by_operation` by the results of offloaded calls with the limit `USUAL_LIMIT`.
 
         *offloaded* has the server's estimate of the tokens for each of these calls. A key is the operation and the
         detail level of the call.
@@ -84,8 +84,11 @@ class AcceptedThresholds:
         """Return keyword arguments of `Bench.call` for a result that exceeds the lowest threshold.
 
         If the lowest threshold is 1, or if `detail_by_operation` lacks the operation, the limit is *count*. Otherwise
-        the limit is `LIMIT` minus *count*, which is large, but is still different for different counts.
+        the limit is `USUAL_LIMIT` minus *count*, which is large, but is still different for different counts.
         """
         if self.lowest == 1 or name not in self.detail_by_operation:
             return {"limit": count}
-        return {"detail": self.detail_by_operation[name], "limit": LIMIT - count if count < LIMIT else LIMIT}
+        return {
+            "detail": self.detail_by_operation[name],
+            "limit": USUAL_LIMIT - count if count < USUAL_LIMIT else USUAL_LIMIT,
+        }

@@ -18,7 +18,7 @@ from lro_spec.catalogue import Requirement
 CHECKS_FOLDER = Path(__file__).parent.parent / "checks"
 
 _NO_EVIDENCE = {"subjects", "edition"}
-"""Parameters of checks that do not name evidence. Every run provides them, whatever was observed."""
+"""Names of check parameters that are not names of evidence. Every run provides their values, whatever was observed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ def as_sep(requirements: Sequence[Requirement], edition: str) -> str:
     """The requirements as a traceability file, in the form that MCP's SEP-2484 requires of a proposal.
 
     Each check has a row with the requirement that it tests, and each excluded requirement has a row with the reason.
-    Requirements with the keyword MAY need no row and have none.
+    A requirement with the keyword MAY has no row, because SEP-2484 does not demand one.
     """
     rows: list[dict[str, str]] = []
     for r in requirements:

@@ -241,7 +241,7 @@ def unobserved_part(result: RequirementResult) -> str:
     return f"{len(reasons)} of {len(result.checks)} checks not observed ({why})"
 
 
-def reasons_once(results: Iterable[RequirementResult]) -> Mapping[str, str]:
+def reasons_without_repetition(results: Iterable[RequirementResult]) -> Mapping[str, str]:
     """Map ids of requirements that did not pass to the reasons for their verdicts, for a table in the order of
     *results*.
 

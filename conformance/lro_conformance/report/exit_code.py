@@ -13,9 +13,9 @@ from lro_spec.catalogue import Requirement
 def exit_code(report: Report) -> int:
     """Return `EXIT_OK` if the claim holds, `EXIT_FAILED` if it does not hold, and `EXIT_NO_VERDICT` without a verdict.
 
-    The claim is a level. If no level is claimed, the claim is that no MUST of any level failed. There is no verdict if
-    the server could not be observed, if no call showed whether the server offloads, or if a run of selected
-    requirements observed none of them.
+    If a level is claimed, the claim is that the server fulfils this level. If no level is claimed, the claim is that no
+    MUST of any level failed. There is no verdict if the server could not be observed, if no call showed whether the
+    server offloads, or if a run of selected requirements observed none of them.
 
     An *error* is a defect of the suite, and never fails the server. If a level is claimed, and a MUST that the level
     requires has an error, the run has no verdict, unless another MUST that the level requires failed. If no level is

@@ -19,14 +19,14 @@ from lro_conformance.report.details import (
     abbreviated,
     is_erratum,
     reason_of,
-    reasons_once,
+    reasons_without_repetition,
     unobserved_part,
 )
 from lro_conformance.report.exit_code import blocking_results, exit_code, is_selection, is_unselected
 from lro_conformance.report.sanitize import one_line
 
 TABLE_ROWS = 40
-"""If there are failures, the largest number of rows in a table of requirements on a terminal. A longer table is
+"""Largest number of rows in a table of requirements on a terminal if the report has failures. A longer table is
 replaced by counts, so that the failures below it stay in view."""
 MIN_SHARED_REASON = 6
 """If at least this many requirements of a level were not observed for the same reason, they share a row."""
@@ -86,14 +86,17 @@ def verbose_hint(report: Report) -> str:
 
 
 def sections(report: Report, *, unfold: bool = False, count: bool = False) -> list[Section]:
-    """Sections for the levels, then for the requirements that belong to no level. With *unfold*, each has a row of its
-    own.
+    """Sections for the levels, then for the requirements that belong to no level.
+
+    With *unfold*, each requirement has a row of its own.
 
     With *count*, a report with failures has only rows of counts, even if it is short. Its failures are shown below the
     rows.
     """
     if unfold:
-        reasons = reasons_once(r for level in _SECTIONS for r in report.requirements if r.requirement.level == level)
+        reasons = reasons_without_repetition(
+            r for level in _SECTIONS for r in report.requirements if r.requirement.level == level
+        )
         return _sections(report, lambda results: (_row(r, reasons.get(r.requirement.id)) for r in results))
     folded = _sections(report, _folded)
     has_failed = any(r.verdict is Verdict.FAIL for r in report.requirements)
@@ -183,7 +186,7 @@ def _verdict_counts(results: Iterable[RequirementResult]) -> str:
 
 
 def applicable_extensions(report: Report) -> dict[str, str]:
-    """Verdicts by name of the extension groups that apply to the server."""
+    """The verdict of each extension group that applies to the server, by the name of the group."""
     return {name: verdict for name, verdict in report.extensions.items() if verdict != Verdict.NOT_APPLICABLE.label}
 
 
@@ -216,7 +219,7 @@ def _folded(results: list[RequirementResult]) -> Iterator[Row]:
     `MIN_SHARED_REASON` requirements were not observed for the same reason, they share a row.
     """
     reason_counts = Counter(r.reason for r in results if r.verdict is Verdict.NOT_OBSERVED)
-    shared_reasons = {reason for reason, by_group in reason_counts.items() if by_group >= MIN_SHARED_REASON}
+    shared_reasons = {reason for reason, count in reason_counts.items() if count >= MIN_SHARED_REASON}
     group_counts: dict[Verdict, dict[str, int]] = {Verdict.NOT_JUDGED: {}, Verdict.NOT_APPLICABLE: {}}
     for group in dict.fromkeys(r.requirement.group for r in results):
         members = [r for r in results if r.requirement.group == group]
@@ -282,7 +285,10 @@ def level_fact(report: Report, number: int) -> Fact:
 
 
 def _still_open(report: Report) -> Iterator[Fact]:
-    """The checks that keep the claim from holding in spite of the baseline, with advice; see `blocking_checks`."""
+    """Facts about the checks that the baseline does not accept and that keep the claim from holding, with advice.
+
+    The checks are those of `blocking_checks`.
+    """
     blocking = blocking_checks(report)
     if any(verdict is Verdict.FAIL for _, _, verdict in blocking):
         unobserved_ids = [id for id, _, verdict in blocking if verdict is Verdict.NOT_OBSERVED]
@@ -310,10 +316,10 @@ MAX_BLOCKING_CHECKS = 12
 
 
 def blocking_checks(report: Report) -> list[tuple[str, str, Verdict]]:
-    """Requirement, check and verdict of each check that keeps the claim from holding and has no accepting entry.
+    """Requirement, name and verdict of each check that keeps the claim from holding.
 
-    Checks with an expired entry are left out, because expired entries are reported anyway. Empty if there is no
-    baseline, or if the claim holds with the baseline.
+    Checks that are accepted by an entry of the baseline are left out. Checks with an expired entry are left out, too,
+    because expired entries are reported anyway. Empty if there is no baseline, or if the claim holds with the baseline.
     """
     if not report.baseline or exit_code(report) == EXIT_OK:
         return []
@@ -389,7 +395,9 @@ def blocking_ids(report: Report, number: int) -> list[str]:
 
 def _implemented(report: Report) -> Fact:
     if report.implemented is None:
-        return Fact("offloads", "unknown: no call of recall, search or inject shows it", "doubtful")
+        return Fact(
+            "offloads", "unknown: no call of recall, search or inject shows whether the server offloads", "doubtful"
+        )
     if report.implemented:
         return Fact("offloads", "yes")
     return Fact("offloads", f"no: it does not implement LRO, {_duty_to_implement(report)}")

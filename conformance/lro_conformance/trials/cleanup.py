@@ -22,7 +22,7 @@ from lro_conformance.judging.subjects import evidence_of, location_of, reproduce
 from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.lab.operations import OPERATIONS
 from lro_conformance.lab.settings import Settings
-from lro_conformance.lab.thresholds import LIMIT
+from lro_conformance.lab.thresholds import USUAL_LIMIT
 from lro_conformance.trials import trial
 from lro_conformance.trials.decoys import (
     DAY,
@@ -47,11 +47,12 @@ FALLBACK_TTL_S = 600
 """The TTL, in seconds, that is tried if the server rejects `LONG_TTL`. If it rejects this TTL, too, the TTL is two
 hours."""
 LONG_TTL = 2 * DAY
-"""The TTL, in seconds, with which the setting is checked. It is longer than a day, because a server may read
-`timedelta.seconds`, which leaves out whole days."""
+"""The TTL, in seconds, that is set to check whether the server obeys the TTL setting. It is longer than a day, because
+a server may read `timedelta.seconds`, which leaves out whole days."""
 NEAR_TTL_S = 3 * 3600
-"""Seconds by which some files are older or younger than the TTL. They are fewer than the offset of the far time zone,
-so that a server treats such files wrongly if it takes local time for UTC."""
+"""Seconds by which some files are older or younger than the TTL. The server runs in a time zone whose distance from UTC
+is greater (`lro_conformance.lab.settings.far_zone`). So a server that takes local time for UTC keeps or deletes such
+files wrongly."""
 CROWD_SIZE = 200
 """Number of fresh files that are planted before a call. The call must not delete them."""
 EXPIRED_EVENT = "OffloadFileExpired"
@@ -181,11 +182,11 @@ def _(crowd: Crowd) -> str:
 
 @dataclass(frozen=True)
 class Sessions(CallSubject):
-    """A fresh file that looks as if an earlier server process had written it, and a process that was started beside
-    it."""
+    """A server process that was started with a fresh file in its output folder. The file looks as if an earlier server
+    process had written it."""
 
     call: Call
-    """The second call of that process."""
+    """The second call of the process."""
     at_start: str | None
     """The name of the file if it was gone after `call`, because the process had deleted it at its start or soon after.
     None if the file was still there."""
@@ -212,8 +213,8 @@ class Cleanup:
     other servers may clean up, too. None if a folder could be set."""
     after_the_only_file: Call | None = None
     """The first call after a cleanup that deleted the only file in the folder. None if there was no such cleanup. It
-    is also None if a call for fewer records was not offloaded, because then the result of this call may be too
-    small, too."""
+    is also None if there is no `crowd`: then a call for a few records was not offloaded to a readable file, and the
+    result of the call after the cleanup may also be too small to be offloaded."""
 
 
 @trial("cleanup with a TTL of two days, and with a TTL of a few seconds")
@@ -245,7 +246,7 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
             own, first_call, refused = None, None, str(why)
     nothing_planted = None if lab.can_set("output_dir") else lab.profile.reason_not_set("output_dir")
     by_restart = lab.profile.cleanup is not None and lab.profile.cleanup.restart
-    # if there is a crowd, a call for two records was offloaded
+    # Without a crowd, a call for two records was not offloaded, so the result of `first_call` may be too small, too.
     first_call = first_call if crowd is not None else None
     return Cleanup(crowd, set_ttl, own, None, sessions, refused, by_restart, nothing_planted, first_call)
 
@@ -257,13 +258,13 @@ def _clean_up_under(
     earlier process had written it."""
     earlier: list[Path] = []
     name = earlier_call.operation
-    prepare = folder_with_a_file(earlier_call, 60, lab.editions.convention_of(earlier_call.path), earlier)
-    with lab.bench(settings, keep="cleanup", prepare=prepare, in_far_zone=True) as bench:
+    prepare = folder_with_a_file(earlier_call, 60, lab.editions.edition_of_file(earlier_call.path), earlier)
+    with lab.bench(settings, keep_for="cleanup", prepare=prepare, in_far_zone=True) as bench:
         lab.step("cleanup", f"ttl_seconds = {ttl_s}")
         crowd = _crowd(bench, name)
         deleted = next((p.name for p in earlier if not p.exists()), None)
         near = (ttl_s - NEAR_TTL_S, ttl_s + NEAR_TTL_S) if ttl_s > 2 * NEAR_TTL_S else ()
-        set_ttl = clean(bench, ttl_s, (ttl_s // 2, 2 * ttl_s), lambda: bench.offloading_call(name, LIMIT), near)
+        set_ttl = clean(bench, ttl_s, (ttl_s // 2, 2 * ttl_s), lambda: bench.offloading_call(name, USUAL_LIMIT), near)
     if crowd is None or bench.output_dir is None:  # in a shared folder other servers may clean up, by their own TTLs
         return crowd, set_ttl, None
     return crowd, set_ttl, Sessions(crowd.call, deleted)
@@ -275,8 +276,8 @@ def _crowd(bench: Bench, name: str) -> Crowd | None:
     if first.file is None or first.file.problem is not None:
         return None
     folder = Path(os.path.dirname(first.file.path))
-    convention = bench.editions.convention_of(first.file.path)
-    planted = [plant(folder, first.file, 1 + n % 60, name, convention) for n in range(CROWD_SIZE)]
+    edition = bench.editions.edition_of_file(first.file.path)
+    planted = [plant(folder, first.file, 1 + n % 60, name, edition) for n in range(CROWD_SIZE)]
     call = bench.offloading_call(name, 2)
     there = set(os.listdir(folder))
     for path in planted:
@@ -288,24 +289,24 @@ def _crowd(bench: Bench, name: str) -> Crowd | None:
 def clean(
     bench: Bench, ttl_s: int | None, ages: Sequence[int], offload: Callable[[], Call], near: Sequence[int] = ()
 ) -> Cleaning | None:
-    """Plant decoys, and files of the given *ages*, of ages *near* to the TTL and of age `OLD_AGE_S`. Then trigger
-    cleanup.
+    """Plant decoys and old files, and then trigger cleanup.
 
-    The planted files are copies of a file that the server writes when *offload* makes a call. Returns None if the
-    server wrote no readable file, or has no output folder of its own.
+    The old files have the ages in *ages* and in *near*, and the age `OLD_AGE_S`. *near* are ages near the TTL. The old
+    files are copies of a file that the server writes when *offload* makes a call. Returns None if the server wrote no
+    readable file, or has no output folder of its own.
     """
     calls = [c for c in (offload(), offload()) if c.file is not None and c.file.problem is None]
     if not calls or calls[0].file is None or bench.output_dir is None:
         return None
     template, folder = calls[0].file, Path(os.path.dirname(calls[0].file.path))
-    operation, convention = calls[0].operation, bench.editions.convention_of(calls[0].file.path)
-    operations = edition_named(convention).operations or OPERATIONS
-    planted = [(plant(folder, template, age, operation, convention), age) for age in (*ages, *near, OLD_AGE_S)]
-    planted += [(plant(folder, template, OLD_AGE_S, n, convention), OLD_AGE_S) for n in operations if n != operation]
-    recently_read = plant(folder, template, OLD_AGE_S, operation, convention)
+    operation, edition = calls[0].operation, bench.editions.edition_of_file(calls[0].file.path)
+    operations = edition_named(edition).operations or OPERATIONS
+    planted = [(plant(folder, template, age, operation, edition), age) for age in (*ages, *near, OLD_AGE_S)]
+    planted += [(plant(folder, template, OLD_AGE_S, n, edition), OLD_AGE_S) for n in operations if n != operation]
+    recently_read = plant(folder, template, OLD_AGE_S, operation, edition)
     os.utime(recently_read, (time.time(), recently_read.stat().st_mtime))
-    decoys = plant_decoys(folder, bench.workdir, template.data, operation, convention)
-    due = [p for p, age in planted if age > (ttl_s or edition_named(convention).default_ttl_seconds)]
+    decoys = plant_decoys(folder, bench.workdir, template.data, operation, edition)
+    due = [p for p, age in planted if age > (ttl_s or edition_named(edition).default_ttl_seconds)]
     due.append(recently_read)
     digests = {digest: p.name for p in due if (digest := _digest(p)) is not None}
     before = _files_below(folder)

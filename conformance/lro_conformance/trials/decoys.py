@@ -36,8 +36,9 @@ STRANGE_MIDDLES = ("0", "recall-", "recall-0", "x")
 def plant(folder: Path, own: FileSeen, age_s: float, operation: str, edition: str = DEFAULT_EDITION) -> Path:
     """Write a copy of the server's *own* file, back-dated by *age_s* in name, header and modification time.
 
-    If the modification time of *own* is N seconds in the future (more than `MAX_AHEAD_S`), it may be the time at which
-    the file expires. Then the copy's modification time is N seconds later than its back-dated time of writing.
+    If the modification time of *own* is more than `MAX_AHEAD_S` seconds in the future, it may be the time at which the
+    file expires. In this case, the modification time of the copy is later than its back-dated time of writing, by as
+    many seconds as the modification time of *own* is in the future.
     """
     age = timedelta(seconds=age_s)
     when = datetime.now(UTC) - age
@@ -76,9 +77,9 @@ def operation_of(name: str) -> str:
 def _backdated(template: bytes, age: timedelta, operation: str) -> bytes:
     """The *template* as a file of this operation, with the times in its header moved back by *age*, in their format.
 
-    The times are the timestamp and all other members of the header, except ``query``, whose values are times, because
-    such a member may be the time at which the file expires. Without a valid header that has a timestamp, the content is
-    unchanged.
+    All members of the header with a time are changed, not only the timestamp, because another member may be the time at
+    which the file expires. The member ``query`` is never changed. Without a valid header that has a timestamp, the
+    content is unchanged.
     """
     first, line_feed, rest = template.partition(b"\n")
     with suppress(ValueError):
@@ -178,7 +179,7 @@ def plant_decoys(folder: Path, workdir: Path, template: bytes, operation: str, e
     return decoys
 
 
-def plant_in_the_way(folder: Path, operation: str, edition: str) -> list[Entry]:
+def plant_odd_entries(folder: Path, operation: str, edition: str) -> list[Entry]:
     """Plant old entries whose names match the pattern, but that were not written by a server: files with odd names, a
     folder, and a link to nowhere."""
     prefix = edition_named(edition).file_prefix

@@ -20,7 +20,7 @@ from lro_conformance.capture.corpus import GROWING_WORD, growing
 from lro_conformance.capture.records import comparable_keys
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.settings import Settings
-from lro_conformance.lab.thresholds import LIMIT
+from lro_conformance.lab.thresholds import USUAL_LIMIT
 from lro_conformance.trials import trial
 from lro_conformance.trials.cleanup import HOUR, Cleaning, clean
 from lro_conformance.trials.survey import Survey, usual_detail
@@ -110,7 +110,7 @@ def defaults(lab: Lab, survey: Survey) -> Defaults:
     enabled: tuple[Call, ...] = ()
     if crossing is None and lab.can_set("enabled"):
         with lab.bench(Settings(enabled=True)) as bench:
-            enabled = tuple(_largest_call(bench, n, _fullest(survey, n), LIMIT) for n in survey.operations)
+            enabled = tuple(_largest_call(bench, n, _fullest(survey, n), USUAL_LIMIT) for n in survey.operations)
     return Defaults(brackets, cleaning, bare, bare_temps, enabled, lab.profile.preset)
 
 
@@ -150,7 +150,7 @@ def _bracket(lab: Lab, bench: Bench, survey: Survey, name: str, detail: str | No
     """Halve the interval of limits, or of queries if the tool takes no limit, until its ends are neighbours."""
     top = next((c for c in _calls_with_growing_limits(bench, name, detail) if c.outcome == "offloaded"), None)
     if top is None:
-        greatest = _largest_call(bench, name, detail, LIMIT)
+        greatest = _largest_call(bench, name, detail, USUAL_LIMIT)
         inline = greatest if greatest.outcome == "inline" else None
         return Bracket(name, detail, inline, _estimate_of(lab, survey, inline), None)
     if top.limit is None:
@@ -252,7 +252,7 @@ def _calls_with_growing_limits(bench: Bench, name: str, detail: str | None) -> l
     """Calls with larger and larger limits, up to the first call that is offloaded. If the tool takes no limit, there is
     only one call."""
     calls: list[Call] = []
-    limit = LIMIT
+    limit = USUAL_LIMIT
     while limit <= MAX_LIMIT:
         calls.append(bench.call(name, detail=detail, limit=limit))
         if calls[-1].outcome == "offloaded" or calls[-1].limit is None:

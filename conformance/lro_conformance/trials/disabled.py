@@ -10,7 +10,7 @@ from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import NOWHERE
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.settings import Settings
-from lro_conformance.lab.thresholds import LIMIT
+from lro_conformance.lab.thresholds import USUAL_LIMIT
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import EDGE_LIMIT, Inline, Survey
 
@@ -34,9 +34,9 @@ class Disabled:
 def disabled(lab: Lab, survey: Survey) -> Disabled:
     """Call every operation that offloads, with ``enabled = false`` and, if it can be set, the lowest threshold."""
     threshold = 1 if lab.can_set("threshold_tokens") else None
-    with lab.bench(Settings(enabled=False, threshold_tokens=threshold), keep="disabled") as bench:
+    with lab.bench(Settings(enabled=False, threshold_tokens=threshold), keep_for="disabled") as bench:
         offloading = [n for n in bench.operations if survey.offloads(n)]
-        calls = [bench.call(name, limit=LIMIT) for name in offloading]
+        calls = [bench.call(name, limit=USUAL_LIMIT) for name in offloading]
         listing = bench.listing()
         return Disabled(tuple(calls), listing, tuple(calls_with_query(bench, offloading, NOWHERE)))
 

@@ -21,7 +21,7 @@ from lro_conformance.capture.corpus import Memory, filler, filling
 from lro_conformance.capture.estimate import tokens_per_character
 from lro_conformance.capture.records import comparable_keys, id_of, size
 from lro_conformance.lab.settings import Settings
-from lro_conformance.lab.thresholds import HIGH, LIMIT, MAX_THRESHOLD
+from lro_conformance.lab.thresholds import HIGH, MAX_THRESHOLD, USUAL_LIMIT
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import EDGE_LIMIT, Survey, usual_detail
 from lro_spec.tokens import CHARACTERS_PER_TOKEN, script_aware_estimate
@@ -92,7 +92,8 @@ class Edge:
     below: tuple[Probe, ...] = field(metadata={"formerly": "above"})
     """Calls at a threshold of E−1, expected to be offloaded."""
     after: Probe | None = None
-    """A call at a threshold of E again, after the same server has offloaded something."""
+    """A further call at a threshold of E, made after the calls of `at`, when the same server has offloaded
+    something."""
     few_tokens_off: Probe | None = field(default=None, metadata={"formerly": "next"})
     """A call at a threshold that is `FEW_TOKENS` tokens farther from E, on the side where the decision was wrong. None
     if both sides were as expected, or if `other_records` is True."""
@@ -149,16 +150,16 @@ def edges(lab: Lab, survey: Survey) -> Edges:
     for number, operation in enumerate(order):
         if operation.name in found:
             continue
-        keep = "edges" if number == 0 else None
+        keep_for = "edges" if number == 0 else None
         if records_vary:  # where a result is a text, other records would not be noticed
             operation = _uncut(lab, survey, operation.name) or operation
         edge, probes, placed = _edge(
-            lab, survey, operation, keep, include_others=not far, guests=order[2:] if number == 1 else ()
+            lab, survey, operation, keep_for, include_others=not far, guests=order[2:] if number == 1 else ()
         )
         if edge.other_records and not records_vary and (uncut := _uncut(lab, survey, operation.name)) is not None:
-            edge, probes, placed = _edge(lab, survey, uncut, keep, include_others=False)
+            edge, probes, placed = _edge(lab, survey, uncut, keep_for, include_others=False)
             records_vary = True
-        if keep is not None:
+        if keep_for is not None:
             threshold = edge.below[0].threshold
         far += probes
         found |= {operation.name: _diagnose(lab, edge), **placed}
@@ -211,7 +212,7 @@ def _edge(
     lab: Lab,
     survey: Survey,
     known: _EstimateRange,
-    keep: str | None,
+    keep_for: str | None,
     *,
     include_others: bool,
     guests: Sequence[_EstimateRange] = (),
@@ -238,7 +239,7 @@ def _edge(
         if not guests:
             stack.close()
         lower = stack.enter_context(
-            lab.bench(Settings(threshold_tokens=not_reached), keep=keep, folder=LONG_FOLDER_NAME)
+            lab.bench(Settings(threshold_tokens=not_reached), keep_for=keep_for, folder=LONG_FOLDER_NAME)
         )
         below = _two_probes(lower, name, estimate - drift, not_reached, limit)
         others_came = drift == 0 and any(_returned_others(p.call, known.call, lower.memories) for p in (*at, *below))
@@ -292,7 +293,7 @@ def _edge_by_storing(upper: Bench, lower: Bench, survey: Survey, name: str, thre
     detail, usual = usual_detail(upper.operations[name]), survey.repeats[name][0]
 
     def call(bench: Bench, word: str) -> Call:
-        return bench.call(name, detail=detail, query=word, limit=LIMIT)
+        return bench.call(name, detail=detail, query=word, limit=USUAL_LIMIT)
 
     def store(*memories: Memory) -> bool:
         return all([bench.try_to_store(m) for m in memories for bench in (upper, lower)])  # noqa: C419 - both servers get it

@@ -17,7 +17,7 @@ from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import evidence_of, reproducer_of
 from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.lab.settings import Settings
-from lro_conformance.trials.decoys import folder_with_a_file, plant, plant_in_the_way
+from lro_conformance.trials.decoys import folder_with_a_file, plant, plant_odd_entries
 from lro_conformance.trials.trigger import clean_up
 from lro_spec.display import counted
 
@@ -155,7 +155,7 @@ def observe_expiry(
     for ttl_s in SHORT_TTLS:
         expired: list[Path] = []
         prepare = folder_with_a_file(
-            earlier_call, AGE_FACTOR * ttl_s, lab.editions.convention_of(earlier_call.path), expired
+            earlier_call, AGE_FACTOR * ttl_s, lab.editions.edition_of_file(earlier_call.path), expired
         )
         with lab.bench_if_accepted(Settings(threshold, ttl_s), prepare=prepare, in_far_zone=True) as bench:
             if not isinstance(bench, ServerTrouble):
@@ -186,7 +186,7 @@ def _observe(bench: Bench, ttl_s: int, call: Call, other_operations: Sequence[st
     if first[0].file is None or not any(c in first for c in calls_by_path.values()):
         return None
     folder, template = Path(os.path.dirname(paths[0])), first[0].file
-    old_file = plant(folder, template, AGE_FACTOR * ttl_s, name, bench.editions.convention_of(paths[0]))
+    old_file = plant(folder, template, AGE_FACTOR * ttl_s, name, bench.editions.edition_of_file(paths[0]))
     begun = time.monotonic()
     last_deletion = begun + ttl_s
     left, cleanups = paths, 0
@@ -254,8 +254,8 @@ def _runs_survived(bench: Bench, call: Call, file: FileSeen, ttl_s: int) -> int:
 
     Returns 0 if the call's file was deleted, or if the planted file was not deleted.
     """
-    path, convention, runs = Path(file.path), bench.editions.convention_of(file.path), list[None]()
-    old_file = plant(path.parent, file, AGE_FACTOR * ttl_s, call.operation, convention)
+    path, edition, runs = Path(file.path), bench.editions.edition_of_file(file.path), list[None]()
+    old_file = plant(path.parent, file, AGE_FACTOR * ttl_s, call.operation, edition)
     clean_up(bench, [old_file, path], after=lambda: runs.append(None))
     aged_gone = not old_file.exists()
     old_file.unlink(missing_ok=True)
@@ -284,9 +284,9 @@ def _late_cleanup(
     begun, file = time.monotonic(), late.file
     if file is None or file.problem is not None:
         return None, (), None
-    folder, convention = Path(os.path.dirname(file.path)), bench.editions.convention_of(file.path)
-    odd_entries = tuple(plant_in_the_way(folder, late.operation, convention)) if aged_gone else ()
-    old_files = [plant(folder, file, AGE_FACTOR * ttl_s, late.operation, convention) for _ in odd_entries]
+    folder, edition = Path(os.path.dirname(file.path)), bench.editions.edition_of_file(file.path)
+    odd_entries = tuple(plant_odd_entries(folder, late.operation, edition)) if aged_gone else ()
+    old_files = [plant(folder, file, AGE_FACTOR * ttl_s, late.operation, edition) for _ in odd_entries]
     try:
         bench.cleanup()
     except ServerTrouble:  # the server does not start again

@@ -16,7 +16,7 @@ from lro_conformance.capture.file import see_file
 from lro_conformance.capture.start import Start
 from lro_conformance.lab.errors import ServerTrouble
 from lro_conformance.lab.settings import Settings
-from lro_conformance.lab.thresholds import LIMIT
+from lro_conformance.lab.thresholds import USUAL_LIMIT
 from lro_conformance.trials import trial
 from lro_conformance.trials.decoys import OLD_AGE_S
 from lro_conformance.trials.defaults import real_temps
@@ -121,7 +121,7 @@ def _observe(lab: Lab, survey: Survey, names: list[str], settings: Settings, cli
 
 
 def _small_calls(bench: Bench, survey: Survey, names: list[str]) -> tuple[Call, ...]:
-    return tuple(bench.offloading_call(n, 5 if survey.adjustable else LIMIT) for n in names)
+    return tuple(bench.offloading_call(n, 5 if survey.adjustable else USUAL_LIMIT) for n in names)
 
 
 def _unset(bench: Bench, survey: Survey, names: list[str]) -> tuple[Call, ...]:

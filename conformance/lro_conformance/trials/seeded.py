@@ -30,7 +30,7 @@ from lro_conformance.capture.estimate import is_within_tolerance, tokens_per_cha
 from lro_conformance.capture.records import wide_characters
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.settings import Settings
-from lro_conformance.lab.thresholds import LIMIT
+from lro_conformance.lab.thresholds import USUAL_LIMIT
 from lro_conformance.trials import trial
 from lro_conformance.trials.survey import LARGE_LIMIT, Survey
 
@@ -81,7 +81,7 @@ class Seeded:
     """Offloaded calls whose first memory has more or fewer fields than a later memory."""
     many: Call | None = None
     """A call for the many small memories that were stored within `STORING_TIME_S`; inline. None if not more than
-    `LIMIT` memories were stored."""
+    `USUAL_LIMIT` memories were stored."""
     many_filed: Call | None = None
     """A call for as many small memories as `many` at a threshold of 1, which offloads them."""
 
@@ -112,7 +112,7 @@ def seeded(lab: Lab, survey: Survey) -> Seeded:
         for memory in cjk_memories():
             if not lab.seeding.is_stored(bench, bench.store(memory)):
                 raise NotObserved("the server did not accept a memory of the suite")
-        calls = [_richest(bench, name, limit=limit) for limit in (len(cjk_memories()), LIMIT)]
+        calls = [_richest(bench, name, limit=limit) for limit in (len(cjk_memories()), USUAL_LIMIT)]
         if finder is not None:
             calls.append(_richest(bench, finder, query="漢字"))
             name = finder
@@ -120,7 +120,7 @@ def seeded(lab: Lab, survey: Survey) -> Seeded:
         filed = _alone(bench, name, LARGE_WORD) if accepted is not None else None
         delicate_filed, rough_filed, mixed_calls = _delicate(bench, name), _rough(bench, name), _mixed(bench, name)
         stored = _store_many(bench) if finder is not None and accepted is not None else 0
-        many_filed = _all_of_many(bench, name) if stored > LIMIT else None
+        many_filed = _all_of_many(bench, name) if stored > USUAL_LIMIT else None
     in_cjk = tuple(sorted((c for c in calls if c.outcome == "offloaded" and c.file_records), key=_narrow_share))
     if accepted is None or filed is None or filed.estimate is None or finder is None:
         return Seeded(in_cjk, None, filed, 0, None, mixed=mixed_calls)

@@ -19,7 +19,7 @@ from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.operations import Operation, reading_tools
 from lro_conformance.lab.queries import replace_poor_queries
 from lro_conformance.lab.settings import Settings
-from lro_conformance.lab.thresholds import LIMIT, MAX_THRESHOLD
+from lro_conformance.lab.thresholds import MAX_THRESHOLD, USUAL_LIMIT
 from lro_conformance.profile.model import reason_not_set
 from lro_conformance.trials import trial
 from lro_conformance.trials.leftovers import unnamed
@@ -36,7 +36,7 @@ EDGE_LIMIT = 40
 """Value of `limit` in the calls that test the exact threshold."""
 
 LARGE_LIMIT = 1000
-"""Value of `limit` in one additional call, which is made if the usual limit (`LIMIT`) truncates a result."""
+"""Value of `limit` in one additional call, which is made if the usual limit (`USUAL_LIMIT`) truncates a result."""
 
 SETTLING_S = 0.6
 """Minimum time, in seconds, from the first call until the files are read again, to detect writes after the answer."""
@@ -286,7 +286,7 @@ class Survey:
 def survey(lab: Lab) -> Survey:
     """Call every operation at every detail level with a threshold of 1, or the lowest that the server accepts."""
     adjustable = lab.can_set("threshold_tokens")
-    with lab.lowest_bench(Settings(threshold_tokens=1 if adjustable else None), keep="survey") as bench:
+    with lab.lowest_bench(Settings(threshold_tokens=1 if adjustable else None), keep_for="survey") as bench:
         remarks = replace_poor_queries(bench)
         if lab.seeding.is_wanted(bench):
             lab.step("survey", "the server has too few memories: seeding")
@@ -298,7 +298,7 @@ def survey(lab: Lab) -> Survey:
         return observed
     lab.step("survey", "nothing was offloaded: trying again with enabled = true")
     lab.needs_enabled = True
-    with lab.lowest_bench(Settings(threshold_tokens=1 if adjustable else None), keep="survey") as bench:
+    with lab.lowest_bench(Settings(threshold_tokens=1 if adjustable else None), keep_for="survey") as bench:
         observed_again = _observe(lab, bench, adjustable)
     lab.needs_enabled = observed_again.implemented is True
     return observed_again if lab.needs_enabled else observed
@@ -332,7 +332,7 @@ def _observe(lab: Lab, bench: Bench, adjustable: bool) -> Survey:
         for detail in operation.details:
             whole[name, detail] = bench.call(name, detail=detail)
         if operation.budget is not None:
-            limits = (LIMIT, None) if operation.limit is not None else (None,)
+            limits = (USUAL_LIMIT, None) if operation.limit is not None else (None,)
             budgets += [bench.call(name, limit=limit, budget=b) for limit in limits for b in (50, 100_000)]
     word = common_word(r for c in whole.values() for r in (c.file_records or c.records or []))
     if word is not None:
@@ -423,7 +423,8 @@ class Inline:
     whole: Mapping[tuple[str, str | None], Call]
     """Maps an operation and a requested detail level (None if none was requested) to the call with the usual limit."""
     again: Mapping[str, Call]
-    """The call of each operation at the default level, made once more by the same process."""
+    """The call of each operation at the default level, made once more by the same process, at once after the calls of
+    `whole`."""
     edges: Mapping[str, Call]
     """For each operation, the call with `EDGE_LIMIT` records."""
     elsewhere: Mapping[str, Call]
@@ -435,15 +436,15 @@ class Inline:
     listing: Mapping[str, int] = field(default_factory=dict[str, int])
     """The offloaded files in the output folder after all calls of the first process, with their sizes."""
     fullest: Mapping[str, Call] = field(default_factory=dict[str, Call])
-    """The calls at the richest detail level, in the second process. In evidence recorded by version 0.1.0, they were
-    made in the first process again."""
+    """For each operation, the call at its richest detail level, in the second process. In evidence recorded by version
+    0.1.0, they were made in the first process again."""
     threshold: int = MAX_THRESHOLD
     """The highest threshold that the server accepts."""
     filed: Mapping[tuple[str, str | None], Call] = field(default_factory=dict[tuple[str, "str | None"], Call])
-    """The calls of `whole` that the survey's server offloads. They were made again on that server, after `whole` and
-    before `repeated`."""
+    """The calls of `Survey.whole` that were offloaded, made once more on the server of the survey, after `Inline.whole`
+    and before `repeated`."""
     repeated: Mapping[tuple[str, str | None], Call] = field(default_factory=dict[tuple[str, "str | None"], Call])
-    """The calls of `whole`, repeated at least `APART_S` later."""
+    """All calls of `whole`, made once more by the same process, at least `APART_S` later and after `filed`."""
     edges_elsewhere: Mapping[str, Call] = field(default_factory=dict[str, Call])
     """The calls of `edges` in the second process."""
 
@@ -491,7 +492,7 @@ def _call_inline(
     The calls of a second process are not made here. Returns the calls, and the time by the monotonic clock when they
     had ended. The survey begins to make these calls while it waits, since they have to be made again `APART_S` later.
     """
-    with lab.highest_bench(Settings(threshold_tokens=MAX_THRESHOLD), keep="inline") as bench:
+    with lab.highest_bench(Settings(threshold_tokens=MAX_THRESHOLD), keep_for="inline") as bench:
         queried = [n for n, o in bench.operations.items() if o.query is not None and word is not None]
         made = Inline(
             whole={key: bench.call(key[0], detail=key[1]) for key in whole},
@@ -575,8 +576,8 @@ def _truncated_operations(
     """
     for name, operation in bench.operations.items():
         call = whole[name, None]
-        greater = call.limit == LIMIT and (operation.limit_maximum or LARGE_LIMIT) > LIMIT
-        if greater and len(call.file_records) == LIMIT and _lines(repeats[name][0]) == _lines(repeats[name][1]):
+        greater = call.limit == USUAL_LIMIT and (operation.limit_maximum or LARGE_LIMIT) > USUAL_LIMIT
+        if greater and len(call.file_records) == USUAL_LIMIT and _lines(repeats[name][0]) == _lines(repeats[name][1]):
             yield name
 
 

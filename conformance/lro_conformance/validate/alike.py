@@ -24,11 +24,12 @@ _NUMBER = re.compile(r"\d+")
 
 @dataclass(slots=True)
 class SimilarFindings:
-    """A group of similar findings. Most of them are in different lines."""
+    """A group of similar findings. A line may have several of them, but usually each finding is in another line."""
 
     first: Finding
     others: list[Finding] = field(default_factory=list[Finding])
-    """The next findings of the group, but only as many as are shown with the texts or the numbers of their lines."""
+    """The findings that follow the first one. The list ends when it has enough findings for a report: those whose line
+    is shown with its text, and those for which only the number of the line is shown."""
     size: int = 1
     """Number of findings in the group, including those that are not in `others`."""
 
@@ -72,7 +73,8 @@ class FindingGroups:
 
         *is_of_lines* returns whether the document is a file of lines. It is called only when the document has a
         finding, because the kind of the document is not known before the document is read. Findings in a descriptor are
-        never grouped. Findings in the file that the descriptor names are grouped; they have a path.
+        never grouped. If the document is a descriptor, findings in the file that it names are grouped. They can be told
+        from findings in the descriptor because only they have a path.
         """
         groups: dict[object, SimilarFindings] = {}
         compared: Counter[object] = Counter()

@@ -1,10 +1,10 @@
 """A conversation with an adapter.
 
 A vector is a question with the answer that the specification expects. An adapter is a program that passes the questions
-to an implementation, which may be in any language. It reads a JSON-RPC 2.0 request from each line of its stdin, and
-writes the response to a line of its stdout. The method of the request is the kind of the vector. The parameters are
-``vector`` (the id of the vector), ``edition`` and ``input``. The result is ``{"answer": …}``. If the implementation
-does not have the kind, the adapter responds with an error of code -32601.
+to an implementation, which may be in any language. The adapter reads a JSON-RPC 2.0 request from each line of its
+stdin, and writes the response to a line of its stdout. The method of the request is the kind of the vector. The
+parameters are ``vector`` (the id of the vector), ``edition`` and ``input``. The result is ``{"answer": …}``. If the
+implementation cannot answer vectors of this kind, the adapter responds with an error of code -32601.
 """
 
 from __future__ import annotations
@@ -25,8 +25,11 @@ from lro_spec.display import show
 NOT_FOUND = -32601
 """The code of JSON-RPC for an unknown method, here an unknown kind of vector."""
 
-_MAX_CHARACTERS = 160
-_ADVICE = "write one JSON-RPC 2.0 response to each request on a line of stdout, and write everything else to stderr"
+_MAX_STDERR_CHARACTERS = 160
+"""Number of characters at the end of stderr that are shown in an error."""
+_MAX_SHOWN_CHARACTERS = 2 * _MAX_STDERR_CHARACTERS
+"""Largest length of any text of the adapter in an error. Longer texts are shortened."""
+_ADVICE = "answer each request with one JSON-RPC 2.0 response, on one line of stdout; write everything else to stderr"
 _VIOLATIONS = {
     "batch": "wrote an array",
     "not-an-object": "wrote JSON that is not an object",
@@ -59,7 +62,7 @@ class Answer:
     refusal: str = ""
     """The message of the error that the adapter returned instead of an answer; empty if it returned an answer."""
     unsupported: bool = False
-    """True if the implementation does not have the kind of the vector."""
+    """True if the implementation cannot answer vectors of this kind."""
 
 
 def ask(vectors: Iterable[Vector], argv: Sequence[str], *, edition: str, timeout_s: float) -> Iterator[Answer]:
@@ -91,7 +94,9 @@ def _violation(anomaly: Anomaly) -> str:
 def _answer(vector: Vector, reply: Reply) -> Answer:
     if reply.failure is not None:
         stderr_note = (
-            f"; stderr ends: {_in_one_line(reply.failure.stderr[-_MAX_CHARACTERS:])}" if reply.failure.stderr else ""
+            f"; stderr ends: {_in_one_line(reply.failure.stderr[-_MAX_STDERR_CHARACTERS:])}"
+            if reply.failure.stderr
+            else ""
         )
         detail = reply.failure.detail.replace("the server", "the adapter")
         raise AdapterError(f"{vector.id}: {_in_one_line(detail)}{stderr_note}")
@@ -111,4 +116,4 @@ def _in_one_line(text: str) -> str:
     """A text from the adapter in one line, shortened and escaped for a terminal."""
     from lro_conformance.report.sanitize import one_line
 
-    return one_line(" ".join(text.split()), 2 * _MAX_CHARACTERS)
+    return one_line(" ".join(text.split()), _MAX_SHOWN_CHARACTERS)

@@ -132,10 +132,8 @@ class Json(Document):
             outer_indent = inner_indent.removesuffix("  ")
             return node.start + 1, f"{self.line_end}{inner_indent}{text}{self.line_end}{outer_indent}"
         last = max(member.node.stop for member in node.members.values())
-        return (
-            last,
-            f",{self.line_end}{inner_indent}{text}",
-        )  # if there is a trailing comma, it then follows this member
+        # If the last member had a trailing comma, that comma follows the new member afterwards.
+        return last, f",{self.line_end}{inner_indent}{text}"
 
     def _indent(self, node: jsonc.Node) -> str:
         """The indentation of the members of an object."""
@@ -181,7 +179,7 @@ class Toml(Document):
         return f"{self.line_end}args = {arguments}"
 
     def insertion(self, server: str, entry: Mapping[str, Any]) -> tuple[int, str]:
-        """The index at which a server is inserted, and its text: at the end of the document."""
+        """The index at which a server is inserted, and its text. It is inserted at the end of the document."""
         name = server if re.fullmatch(r"[A-Za-z0-9_-]+", server) else json.dumps(server, ensure_ascii=False)
         lines = (f"{key} = {json.dumps(part, ensure_ascii=False)}" for key, part in entry.items())
         table = [f"[{self.section}.{name}]", *lines]
@@ -215,7 +213,7 @@ class Toml(Document):
     def _is_in_string(self, place: int) -> bool:
         """True if a place is within a string or an array of several lines.
 
-        This is recognised by the text before the place, which is then not valid TOML.
+        In this case, the text before the place is not valid TOML by itself.
         """
         try:
             tomllib.loads(self.text[:place].removeprefix("\ufeff"))

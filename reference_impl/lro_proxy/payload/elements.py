@@ -1,4 +1,6 @@
-"""Elements of JSON arrays, a batch at a time: what they have in common, and whether reading them loses anything.
+"""Elements of JSON arrays, a batch at a time: which fields and types they have, and whether JSON changes by decoding.
+
+JSON is changed by decoding if the decoded values, written as JSON again, differ in more than spaces and escapes.
 
 A batch that has only known fields and types is decoded into structs. That takes half the time of decoding into
 dictionaries, and it fails if the batch has anything new. The *layout* of a record is the names and types of its fields.
@@ -21,19 +23,20 @@ from lro_reference.writer import encode
 MAX_LAYOUTS = 2000
 """If records have more layouts than this, they have nothing in common that a schema could state."""
 _MAX_COUNTED_FIELDS, _MAX_VALUES = 12, 1000
-"""Maximum number of fields whose texts are counted, and maximum number of different texts of such a field."""
+"""Maximum number of fields whose string values are counted, and maximum number of different values of such a field."""
 _MAX_DECODED_FIELDS = 200
 """Records with more fields are not decoded into structs."""
 _MAX_TYPED_DEPTH, _MAX_MEMBERS = 3, 20
-"""Lists and objects within a field are decoded by type up to these limits: the deepest level of a list or an object
-(the field's own value is level 0), and the number of members of an object."""
+"""A field with lists or objects is decoded with the types of their items and members only within two limits. No list or
+object may be nested deeper than the first limit (the field's own value is at level 0). No object may have more members
+than the second limit. A field beyond these limits is decoded without types."""
 _MAX_SURPRISES = 3
 """A surprise is a batch that could not be decoded although its layouts were known, usually because something inside a
 list or an object was new. After more surprises than this, lists and objects are decoded without types."""
 _DECODING_TYPES: Mapping[type, Any] = {
     str: str,
     bool: bool,
-    int: Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)],  # other readers may make a larger one a float
+    int: Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)],  # other readers may read a larger integer as a float
     float: float,
     list: list[Any],
     dict: dict[str, Any],
@@ -231,7 +234,10 @@ def _struct(types: Mapping[str, Any], required: Set[str]) -> type[msgspec.Struct
 
 
 def _write_null(unset: object) -> None:
-    """Makes orjson write null for a field that a record lacks. This is only used to check how deep the others are."""
+    """Makes orjson write null for a field that a record lacks.
+
+    The output of orjson is not used: orjson only shows whether the values of the field are nested too deeply for it.
+    """
 
 
 class Elements:
@@ -274,9 +280,10 @@ class Elements:
     def _take_decoded(
         self, structs: list[Any], lines: bytes | None, written: bytes, original: bytes
     ) -> KnownBatch | None:
-        """Take in objects that were decoded from the JSON *original*, and are *written* as JSON now.
+        """Take in decoded objects. *original* is the JSON from which they were decoded, and *written* is the JSON to
+        which they were encoded again.
 
-        None if the two differ in more than spaces and escapes.
+        Returns None if *original* and *written* differ in more than spaces and escapes.
         """
         has_escapes = False
         if written != original:
@@ -364,9 +371,9 @@ def _without_spaces(text: bytes) -> bytes:
 
 
 def _is_without_escapes(text: bytes, escaped: bytes) -> bool:
-    """True if *text* is the JSON text *escaped* with characters in place of their escapes.
+    """True if *escaped* is the same JSON text as *text*, except that it has an escape for each character beyond ASCII.
 
-    Only one spelling is recognised: every character beyond ASCII is an escape with small letters. Such characters must
-    also be beyond Latin-1, and not beyond U+FFFF.
+    The escapes must have lower-case hexadecimal digits. A text is not recognised if it has a character from U+0080 to
+    U+00FF or beyond U+FFFF.
     """
     return b"\\u" in escaped and text.decode().encode("ascii", "backslashreplace") == escaped

@@ -10,7 +10,7 @@ from lro_reference.settings import SettingsError, suggestion
 FAMILIES = ("extract", "virtual", "scratchpad", "compaction")
 
 
-def add_flag(parser: Any) -> None:
+def add_tools_flag(parser: Any) -> None:
     """Add ``--tools`` to an argparse parser; `selected_families` reads it."""
     parser.add_argument(
         "--tools",

@@ -1,8 +1,8 @@
 """Runs a caller's query or regular expression in a sandbox (`lro_spec.sandbox`).
 
 Each query runs in a child process of its own, which gets only the request and the open files. The process has no
-environment, and cannot open another file, start a process or reach the network. Its time, memory and output are
-limited.
+environment. Because its sandbox is ``sealed``, it cannot open another file, start a process or reach the network. Its
+time, memory and output are limited.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ class Output:
 
     text: str
     notes: str = ""
-    """Notes for the caller: on records for which the query failed, or that `Query.skip` has left out all results."""
+    """Notes for the caller. They say for which records the query failed, or that all results were left out because of
+    `Query.skip`."""
 
 
 class QueryRunner:

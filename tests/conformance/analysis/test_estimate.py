@@ -119,4 +119,4 @@ def test_an_estimate_may_cover_a_part_or_precede_the_limit(
     limited = estimates(*calls).estimated_before_limit("recall")
     assert (covered and calls.index(covered)) == part
     assert (limited and tuple(calls.index(c) for c in limited)) == before
-    assert estimates(*calls).measure_differently("recall") is otherwise
+    assert estimates(*calls).are_of_other_records("recall") is otherwise

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lro_conformance.analysis.timestamps import are_of_the_run
+from lro_conformance.analysis.timestamps import are_times_near_call
 from tests.support.made_evidence import Made
 
 NOW = datetime(2026, 11, 26, 8, 7, 12, tzinfo=UTC).timestamp()
@@ -40,4 +40,4 @@ CALL: Any = Made(started=NOW)
     ],
 )
 def test_times_near_the_call_that_are_written_alike_are_of_the_run(one: object, other: object, are: bool) -> None:
-    assert are_of_the_run(one, other, CALL) is are
+    assert are_times_near_call(one, other, CALL) is are

@@ -20,7 +20,7 @@ from lro_conformance.report.details import (
     failure_lines,
     failure_reproducer,
     length_note,
-    reasons_once,
+    reasons_without_repetition,
     warnings_of,
 )
 from lro_conformance.report.exit_code import exit_code
@@ -118,7 +118,7 @@ def _blocks(report: Report) -> Iterator[str]:
         content = "\n\n".join(part for detail in warnings for part in _detail(detail))
         yield collapsible(f"Warnings ({len(warnings)})", content)
     if report.failure is None:
-        reasons = reasons_once(report.requirements)
+        reasons = reasons_without_repetition(report.requirements)
         rows = (_row(r, reasons.get(r.requirement.id, "")) for r in report.requirements)
         requirement_table = table(("Verdict", "Requirement", "Keyword", "Reason"), rows)
         yield collapsible(f"All requirements ({len(report.requirements)})", requirement_table)
