@@ -318,10 +318,10 @@ def filler(word: str, characters: int) -> Memory:
 
 
 def odd_memory(word: str) -> Memory:
-    """A memory that is found by `odd_query` and `shell_query` of this *word*, because its content has both queries
-    verbatim."""
+    """A memory that is found by `odd_query` and `shell_query` of this *word* and by `NULL_QUERY`, because its content
+    has these queries verbatim."""
     query = odd_query(word)
-    content = f"{query}\n{shell_query(word)}\nand more"
+    content = f"{query}\n{shell_query(word)}\n{NULL_QUERY}\nand more"
     return {**_memory(random.Random(2), 0), "title": " ".join(query.split()), "content": content}
 
 
@@ -335,6 +335,10 @@ def shell_query(word: str) -> str:
     """A query that a shell would execute in part if a command had it without quoting. It is not a valid regular
     expression."""
     return f"{word} it's; a $(touch owned) `folder` [sic"
+
+
+NULL_QUERY = "null"
+"""A query that some frameworks parse as JSON, so that the server gets no query."""
 
 
 def long_query(word: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call
-from lro_conformance.capture.corpus import NOWHERE, long_query, odd_memory, odd_query, shell_query
+from lro_conformance.capture.corpus import NOWHERE, NULL_QUERY, long_query, odd_memory, odd_query, shell_query
 from lro_conformance.capture.file import see_file
 from lro_conformance.capture.start import Start
 from lro_conformance.lab.errors import ServerTrouble
@@ -114,9 +114,8 @@ def _observe(lab: Lab, survey: Survey, names: list[str], settings: Settings, cli
         word = survey.word or "memory"
         bench.store(odd_memory(word))
         unusual = [*calls_with_query(bench, names, odd_query(word))]
-        unusual += [
-            c for query in (long_query(word), shell_query(word)) for c in calls_with_query(bench, names[:1], query)
-        ]
+        other_queries = (long_query(word), shell_query(word), NULL_QUERY)
+        unusual += [c for query in other_queries for c in calls_with_query(bench, names[:1], query)]
         return Folders(unset, real_temps(bench), None, unset, tuple(unusual), nothing, (), None, client=client)
 
 

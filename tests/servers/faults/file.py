@@ -276,6 +276,14 @@ class header_query_loses_its_last_letter(Headed):
         return {**header, "query": call.query[:-1] if len(call.query) > 1 else call.query}
 
 
+@fault("LRO-FILE-05", says="query", proves=0)
+class header_query_is_parsed_as_json(Headed):
+    """A framework that parses arguments, for which the word null is no query."""
+
+    def mended(self, call: Call, header: Record) -> Record:
+        return {**header, "query": None if call.query == "null" else call.query}
+
+
 @fault("LRO-FILE-06", says="count", proves=0)
 class header_count_includes_the_header(Headed):
     """Lines, not records."""
