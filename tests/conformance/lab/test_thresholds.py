@@ -11,7 +11,7 @@ import pytest
 from lro_conformance.engine.run import certify
 from lro_conformance.judging.results import Report
 from lro_conformance.lab.settings import Settings
-from lro_conformance.lab.thresholds import LIMIT, MAX_THRESHOLD, AcceptedThresholds
+from lro_conformance.lab.thresholds import USUAL_LIMIT, MAX_THRESHOLD, AcceptedThresholds
 from lro_conformance.profile import profile_for_command
 from lro_conformance.trials.survey import Survey
 from tests.golden.evidence import evidence
@@ -108,8 +108,8 @@ def test_few_records_are_asked_for_at_a_level_of_which_many_exceed_the_lowest_th
     accepted.lowest = 1000
     accepted.choose_details({**sizes, ("search", None): None})
     assert accepted.detail_by_operation == {"recall": "medium", "search": "light"}
-    assert accepted.arguments_of_offloading_call("recall", 5) == {"detail": "medium", "limit": LIMIT - 5}
-    assert accepted.arguments_of_offloading_call("recall", LIMIT) == {"detail": "medium", "limit": LIMIT}
+    assert accepted.arguments_of_offloading_call("recall", 5) == {"detail": "medium", "limit": USUAL_LIMIT - 5}
+    assert accepted.arguments_of_offloading_call("recall", USUAL_LIMIT) == {"detail": "medium", "limit": USUAL_LIMIT}
     assert accepted.arguments_of_offloading_call("inject", 5) == {"limit": 5}
 
 
