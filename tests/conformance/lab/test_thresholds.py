@@ -11,7 +11,7 @@ import pytest
 from lro_conformance.engine.run import certify
 from lro_conformance.judging.results import Report
 from lro_conformance.lab.settings import Settings
-from lro_conformance.lab.thresholds import USUAL_LIMIT, MAX_THRESHOLD, AcceptedThresholds
+from lro_conformance.lab.thresholds import MAX_THRESHOLD, USUAL_LIMIT, AcceptedThresholds
 from lro_conformance.profile import profile_for_command
 from lro_conformance.trials.survey import Survey
 from tests.golden.evidence import evidence
