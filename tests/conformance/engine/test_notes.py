@@ -68,7 +68,7 @@ NO_IDS = "no key of the profile helps: the server would have to give each record
 @pytest.mark.parametrize(
     ("filed", "shown", "seeded_by", "remedy"),
     [
-        (["a"], ["b"], None, "profile: seed.tool, or server"),
+        (["a"], ["b"], None, "profile: seed.tool, or the key server"),
         (["a"], ["b"], "tool", "profile: seed.arguments"),
         ([], ["b"], None, NO_IDS),
         (["a"], [None], None, NO_IDS),
