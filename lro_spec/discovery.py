@@ -36,7 +36,7 @@ class FoundDescriptor:
     """The descriptor. If a text block and `structuredContent` both contain a descriptor, this is the descriptor in the
     text block, because a model reads the text block."""
     where: Literal["text", "structured", "both"]
-    """Where a descriptor was found: in a text block, in `structuredContent`, or in both."""
+    """The place of the descriptor: in a text block, in `structuredContent`, or in both."""
     text_value: dict[str, Any] | None
     structured_value: dict[str, Any] | None
     surrounding_text: str

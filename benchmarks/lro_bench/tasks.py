@@ -144,7 +144,8 @@ def _is_feasible(family: str, answer: str) -> bool:
 
 @cache
 def feasible_filters(n: int) -> Mapping[str, int]:
-    """How many of the filters that the published description permits have 3 to 50 matches, by comparison operator."""
+    """The number of permitted filters with 3 to 50 matches, by comparison operator. The published description says
+    which filters are permitted."""
     counts = dict.fromkeys(_COMPARISONS, 0)
     data = corpus(n)
     for facts in _all_filters():

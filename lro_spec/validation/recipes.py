@@ -313,8 +313,7 @@ class _Trial:
         self._outputs: dict[str, JqRun] = {}
         self._outcomes: dict[tuple[int, int], Finding | None] = {}
         self._change = ""
-        """How the records were changed compared with the file, as the end of a sentence. Empty if they were not
-        changed."""
+        """The change of the records compared with the file, as the end of a sentence. Empty if there is no change."""
         for place, pipeline in commands.items():
             judge.first_trials.setdefault((edition.name, detail, _key_of(pipeline)), (self, place))
         judge.runner.max_output = _OUTPUT_BYTES + _OUTPUT_PER_INPUT_BYTE * len(sample.lines)

@@ -529,41 +529,27 @@ def _validated(
         found = tuple(validate_descriptor(call.descriptor, edition=edition.name, resolve_links=resolve_links))
         found = tuple(f for f in found if f.kind is not Kind.NAME_AGAINST_SUMMARY)
         return Document(call, request, reason_for_unknown_level, found, None, file_was_read=False, countable=False)
+    linked = None
     if call.lacks_descriptor:
-        state = FileState(edition.name, request=request)
-        found = (*validate_descriptor({}, edition=edition.name), *judge_file(io.BytesIO(content), state))
-        return Document(
-            call,
-            request,
-            reason_for_unknown_level,
-            found,
-            state.header,
-            file_was_read=True,
-            countable=not state.doubtful,
+        found = tuple(validate_descriptor({}, edition=edition.name))
+    else:
+        linked = Following(
+            call.descriptor,
+            edition=edition.name,
+            content=content,
+            recipes=False,
+            request=request,
+            resolve_links=resolve_links,
         )
-    linked = Following(
-        call.descriptor,
-        edition=edition.name,
-        content=content,
-        recipes=False,
-        request=request,
-        resolve_links=resolve_links,
-    )
-    found = tuple(linked.findings())
-    if not linked.was_read:  # The descriptor names no file that validation would open.
-        state = FileState(edition.name, request=request)
-        found += tuple(judge_file(io.BytesIO(content), state))
-        return Document(
-            call,
-            request,
-            reason_for_unknown_level,
-            found,
-            state.header,
-            file_was_read=True,
-            countable=not state.doubtful,
-        )
-    countable = not linked.doubtful
-    return Document(call, request, reason_for_unknown_level, found, linked.header, True, countable, linked.sample)
+        found = tuple(linked.findings())
+    if linked is not None and linked.was_read:
+        countable = not linked.doubtful
+        return Document(call, request, reason_for_unknown_level, found, linked.header, True, countable, linked.sample)
+    # There is no descriptor, or it names no file that validation would open.
+    state = FileState(edition.name, request=request)
+    found += tuple(judge_file(io.BytesIO(content), state))
+    countable = not state.doubtful
+    return Document(call, request, reason_for_unknown_level, found, state.header, True, countable)
 
 
 def _repeated_ids(records: Sequence[Record]) -> dict[str, int]:

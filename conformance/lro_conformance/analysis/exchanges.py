@@ -101,9 +101,9 @@ class Exchange:
 
     call: Call
     twin: Call | None = None
-    """The same call, answered inline by a server that holds the same memories; None if there is no such call."""
+    """An identical call that was answered inline by a server with the same memories; None if there is no such call."""
     lowest: Call | None = None
-    """The same call at the lowest threshold, to a server that holds the same memories. If it was offloaded, the header
+    """An identical call at the lowest threshold, to a server with the same memories. If it was offloaded, the header
     of its file states E. It may be `call` itself. None if there is no such call."""
     values_comparable: bool = False
     """True if the values of the two results can be compared, because the twin was made in lockstep with the call, or
@@ -326,7 +326,7 @@ class Judged:
 
 
 Rule = Callable[[Exchange, Context], Iterator[Judged | str]]
-"""What a requirement demands of an exchange. A rule yields a reason instead of a `Judged` if it could examine
+"""A demand of a requirement on an exchange. A rule yields a reason instead of a `Judged` if it could examine
 nothing."""
 
 
@@ -722,8 +722,8 @@ def _key(call: Call) -> tuple[str, str, int]:
 
 
 def _twin(call: Call, twins: Mapping[tuple[str, str, int], Call]) -> Call | None:
-    """The same call, answered inline by a server in the same time zone that holds the same memories. None if there is
-    no such call, or if *call* was not offloaded."""
+    """An identical call that was answered inline by a server in the same time zone with the same memories. None if
+    there is no such call, or if *call* was not offloaded."""
     twin = twins.get(_key(call)) if call.outcome == "offloaded" else None
     return None if twin is None or twin.start.env.get("TZ") != call.start.env.get("TZ") else twin
 
@@ -1463,7 +1463,7 @@ def _outcome(call: Call) -> str:
 
 
 def _same_estimate(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
-    """The same call has the same E under every threshold, apart from `estimate_tolerance`."""
+    """Identical calls have the same E under every threshold, apart from `estimate_tolerance`."""
     call, lowest = exchange.call, exchange.lowest
     if lowest is None or lowest is call or not exchange.has_file or not lowest.file_records:
         return

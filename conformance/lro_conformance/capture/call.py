@@ -56,9 +56,9 @@ class Call:
     """Ids of the earlier requests that changed the state of this process: they stored memories or triggered cleanup."""
     reply: Reply
     started: float
-    """When the call began, in seconds since the epoch."""
+    """The time at which the call began, in seconds since the epoch."""
     ended: float
-    """When the call ended, in seconds since the epoch."""
+    """The time at which the call ended, in seconds since the epoch."""
     utc_offset_s: int
     """Seconds by which the server's local time was ahead of UTC at the time of the call."""
     file: FileSeen | None

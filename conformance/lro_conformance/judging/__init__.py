@@ -1,1 +1,1 @@
-"""How checks are registered and run, the subjects that they examine, and their verdicts."""
+"""Registering and running checks, the subjects that they examine, and their verdicts."""

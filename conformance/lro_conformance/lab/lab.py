@@ -341,8 +341,8 @@ class Lab:
 
     @property
     def seeded_by(self) -> str | None:
-        """How servers get the suite's memories: the key below ``seed`` in the profile, which is tool, env or command.
-        None if servers do not get these memories."""
+        """The way in which servers get the suite's memories: the key below ``seed`` in the profile, which is tool, env
+        or command. None if servers do not get these memories."""
         seed = self.profile.seed
         if seed is None or seed.tool is not None:
             return "tool" if self.seeding.is_on else None

@@ -22,7 +22,7 @@ DEFAULT_START_TIMEOUT_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class ServerSpec:
-    """How the server is started. The command, the values of variables and the working directory may contain
+    """The way to start the server. The command, the values of variables and the working directory may contain
     ``{workdir}``, which `launch` replaces."""
 
     command: tuple[str, ...]
@@ -50,7 +50,7 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """How the value of a setting is given to the server. Exactly one field is set."""
+    """The way to give the value of a setting to the server. Exactly one field is set."""
 
     env: str | None = None
     """An environment variable."""
@@ -78,7 +78,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """Where the TOML file with settings is, or how its path is given to the server. Exactly one field is set."""
+    """The place of the TOML file with settings, or the way to give its path to the server. Exactly one field is set."""
 
     arg: tuple[str, ...] = ()
     """Words for the command line. One of them contains ``{value}``."""
@@ -109,7 +109,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """How the suite's memories are given to the server. Exactly one of tool, env and command is set."""
+    """The way to give the suite's memories to the server. Exactly one of tool, env and command is set."""
 
     tool: str | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -123,7 +123,7 @@ class Seed:
 
 @dataclass(frozen=True, slots=True)
 class Cleanup:
-    """How the server's cleanup is triggered. Exactly one of tool, restart, command, wait_s and next_offload is set."""
+    """The way to trigger the cleanup. Exactly one of tool, restart, command, wait_s and next_offload is set."""
 
     tool: str | None = None
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -163,7 +163,7 @@ class Profile:
     """The conformance level that the server claims to meet; None if it claims none."""
     client: Client = Client()
     settings: Mapping[str, Setting | None] = field(default_factory=dict[str, "Setting | None"])
-    """How each setting is given to the server, by the name of the setting (enabled, threshold_tokens, ttl_seconds,
+    """The way to give each setting to the server, by the name of the setting (enabled, threshold_tokens, ttl_seconds,
     output_dir); None for a setting that the server lacks."""
     given: tuple[str, ...] = ()
     """Names of the settings for which the profile file itself says how they are set."""

@@ -1,4 +1,4 @@
-"""The same calls under MCP 2026-07-28 and under an older version of MCP, on a server that speaks both versions."""
+"""Identical calls under MCP 2026-07-28 and under an older version of MCP, on a server that speaks both versions."""
 
 from __future__ import annotations
 

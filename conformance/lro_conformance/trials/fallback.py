@@ -80,7 +80,7 @@ class Failing(CallSubject):
     server: int | None
     """The process id of the server."""
     original: Call
-    """The same call when its file could be written."""
+    """An identical call whose file could be written."""
     known: Mapping[str, Record]
     """The records of `original` by id, from the inline result or from the file (`known_records`); empty if they are not
     known."""

@@ -38,7 +38,7 @@ _VIOLATIONS = {
     "stdin-closed": "no longer reads its stdin",
     "stdout-closed": "closed its stdout but keeps running",
 }
-"""What an adapter did wrong, by kind of anomaly, as the predicate of a sentence.
+"""Mistakes of an adapter by kind of anomaly, each as the predicate of a sentence.
 
 Only some kinds are listed. For them, the words in `lro_conformance.wire.jsonrpc.KINDS` do not fit an adapter, because
 they speak of a server, of MCP, or of messages that an adapter does not send. For all other kinds, the words in `KINDS`
@@ -87,7 +87,7 @@ def ask(vectors: Iterable[Vector], argv: Sequence[str], *, edition: str, timeout
 
 
 def _violation(anomaly: Anomaly) -> str:
-    """What the adapter did wrong, as the predicate of a sentence."""
+    """The mistake of the adapter, as the predicate of a sentence."""
     return f"{_VIOLATIONS.get(anomaly.kind) or f'wrote {KINDS[anomaly.kind]}'}: {anomaly.detail}"
 
 

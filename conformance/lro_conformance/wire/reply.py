@@ -17,7 +17,7 @@ FailureKind = Literal["not-started", "timeout", "exited", "too-large", "closed",
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How and when a server process ended."""
+    """The end of a server process: its exit code or signal, and how long it ran."""
 
     code: int | None
     """The server's exit code; None if the server was ended by a signal, or could not be killed."""

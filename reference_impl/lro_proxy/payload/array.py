@@ -32,7 +32,7 @@ elements are found by parsing, while those of later batches can be guessed, whic
 MIN_BATCHED_BYTES = 1 << 18
 """Size in bytes from which JSON is read a batch at a time."""
 _MAX_ELEMENT_BYTES = 1 << 20
-"""Where the end of an element is found by parsing, fewer bytes than this are searched. If the end is not among them,
+"""Fewer bytes than this are searched for the end of an element if it is found by parsing. If the end is not among them,
 the array is parsed at once, because with such large elements, batches would save little."""
 _MAX_SURROUNDING_BYTES = 1 << 14
 """An array counts as nearly all of a text if at most this many bytes are around it."""

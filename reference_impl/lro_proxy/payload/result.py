@@ -60,8 +60,8 @@ class ToolResult:
     member that repeats the text is `text` itself, and a block that stays in the answer is replaced by a reference. None
     if there is no structured content, or if it consists of such references only."""
     layout: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """What the payload's blocks have besides their text, such as annotations and ``_meta``. The member ``blocks`` has
-    it by the index of the block. Empty if the blocks have only texts."""
+    """Members of the payload's blocks besides their text, such as annotations and ``_meta``. The member ``blocks`` has
+    them by the index of the block. Empty if the blocks have only texts."""
     is_inexact: bool = False
     """True if `structured` or `layout` may have lost something, such as a duplicate key."""
 

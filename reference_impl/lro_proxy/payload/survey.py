@@ -1,4 +1,4 @@
-"""What a pass over records finds out: their layouts, a sample from all parts of them, and how often texts occur."""
+"""Findings of a pass over records: their layouts, a sample from all parts of them, and how often texts occur."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Layout = tuple[tuple[str, ...], tuple[type, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What a pass over records has found out."""
+    """The findings of a pass over records."""
 
     layouts: Sequence[Layout]
     """The layouts in the order in which they first occur; empty if there are too many."""

@@ -108,7 +108,7 @@ class _Broadcast:
     waiting_for: set[str]
     then: Callable[[Mapping[str, Message]], None]
     ignore_errors: bool = False
-    """What happens if every server fails: if True, `then` is called without results; if False, the client receives the
+    """The reaction if every server fails: if True, `then` is called without results; if False, the client receives the
     first error."""
     results: dict[str, Message] = field(default_factory=dict[str, Message])
     pages: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])

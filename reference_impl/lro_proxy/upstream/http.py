@@ -76,7 +76,7 @@ class HttpUpstream:
         return 0 if self._closed.is_set() else None
 
     def describe_end(self) -> str:
-        """How the connection ended, as a predicate for messages."""
+        """The end of the connection, as a predicate for messages."""
         return "was disconnected"
 
     def end(self, *, patient: bool = True) -> None:

@@ -41,7 +41,7 @@ class Upstream(Protocol):
         ...
 
     def describe_end(self) -> str:
-        """How the server ended, as a predicate for messages."""
+        """The end of the server, as a predicate for messages."""
         ...
 
     def end(self, *, patient: bool = True) -> None:
@@ -92,7 +92,7 @@ class StdioUpstream:
                 os.write(2, chunk)
 
     def describe_end(self) -> str:
-        """How the server ended, and the line of its stderr that says why; waits a moment for both."""
+        """The end of the server, and the line of its stderr that says why, as a predicate. Waits a moment for both."""
         deadline = time.monotonic() + 1
         while (code := self.exit_code()) is None and time.monotonic() < deadline:
             time.sleep(0.01)

@@ -105,7 +105,7 @@ def whole_lines(text: Data, end: int) -> Iterator[str]:
 
 
 def places_of_lines(text: Data, end: int, start: int = 0) -> Iterator[tuple[int, int]]:
-    """Where each piece of a text from *start* to *end* begins and ends. A piece is about 32 KB of whole lines."""
+    """The beginning and end of each piece of a text from *start* to *end*. A piece is about 32 KB of whole lines."""
     size = _FIRST_PIECE_BYTES  # reading a few lines must not take as long as reading thousands
     while start <= end:
         stop = text.find(b"\n", min(start + size, end), end)
