@@ -116,7 +116,8 @@ class Exchange:
     stray: tuple[str, ...] = ()
     """Offloaded files that appeared during the call, but that its result does not name."""
     stored: Mapping[str, Record] = field(default_factory=dict[str, Record])
-    """The memories that the suite gave to the servers of the call and of its twin, by id."""
+    """The memories that the suite had given to the servers of the call and of its twin, by id. Of several versions of a
+    memory it is the latest."""
     has_other_memories: bool = False
     """True if these servers also hold other memories, which may differ between the servers. Then values that depend on
     all memories, such as scores, may differ."""
@@ -667,9 +668,11 @@ def exchanges_of(triples: Sequence[Triple], memories: Sequence[Record], reduced:
     """
     made: list[Exchange] = []
     first_call_of_file: dict[str, Call] = {}
-    stored = {m["id"]: m for m in memories}
+    stored_before: dict[int | None, Mapping[str, Record]] = {}
     for current in in_sequence(triples, reduced):
         triple = current.triple
+        if triple.stored not in stored_before:
+            stored_before[triple.stored] = {m["id"]: m for m in memories[: triple.stored]}
         for call in triple.calls if not triple.broken and not current.is_stuck else (triple.inline,):
             path = call.path if call.outcome == "offloaded" else ""
             made.append(
@@ -681,7 +684,7 @@ def exchanges_of(triples: Sequence[Triple], memories: Sequence[Record], reduced:
                     in_flight=triple.in_flight,
                     earlier_call_of_file=first_call_of_file.get(path) if path else None,
                     stray=triple.stray if call is triple.lowest else (),
-                    stored=stored,
+                    stored=stored_before[triple.stored],
                     steps=current.steps(call),
                 )
             )

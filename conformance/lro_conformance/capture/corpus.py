@@ -207,10 +207,10 @@ def unusual() -> Memory:
     return {**various_memories()[-1], "title": title, "tags": ["", "0", "twice", "twice", "false", "once"]}
 
 
-def revisions(id: str) -> tuple[Memory, Memory]:
-    """A memory, and a second version of it to be stored later. The second version has the same id, but another size and
-    other values."""
-    known = {**various_memories()[-1], "id": id, "extensions": {"x-revision": 1}}
+def revisions() -> tuple[Memory, Memory]:
+    """A memory, and a second version of it to be stored later under the same id, which has another size and other
+    values. They have no ids."""
+    known = {**various_memories()[-1], "extensions": {"x-revision": 1}}
     later = {
         "content": "the pattern, revised, and longer than it was",
         "tags": ["three"],

@@ -152,6 +152,8 @@ class Explorer:
         self._steps: list[tuple[str, tuple[Any, ...]]] = []
         self._violating_steps: Sequence[tuple[str, tuple[Any, ...]]] = ()
         self._stored_word: str | None = None
+        self._last_id: str | None = None
+        """The id of the memory that was stored last in the sequence."""
         self._memories: list[Record] = []
         self._refused_memories = 0
         self._series: Series | None = None
@@ -321,7 +323,8 @@ class Explorer:
         servers."""
         for bench in self._benches:  # servers of other trials, which run at the same time, are left alone
             bench.forget_experiment()
-        self._sequence, self._steps, self._stored_word, self._new_interventions = [], [], None, []
+        self._sequence, self._steps, self._new_interventions = [], [], []
+        self._stored_word = self._last_id = None
         self._stored_before = len(self._memories)
         if self._is_stuck or (self._starts_afresh and self._had_interventions):
             for bench in self._offloading:
@@ -361,16 +364,17 @@ class Explorer:
             richest = {"name": name, "detail": [None, *details][-1], "limit": 20, "find": "stored"}
             self.begin()
             try:
-                stored_again = revisions(self._id())
+                version, next_version = revisions()
                 in_cjk = [{**m, "id": self._id()} for m in cjk_memories()[:4]]
                 in_cjk[-1]["id"] += f"-{self._id()}"  # longer than a UUID
-                for memories in (
-                    [tiny_memory()],
-                    various_memories(),
-                    *([m] for m in (unusual(), *undocumented(), *stored_again)),
-                    in_cjk,
+                for arguments in (
+                    ([tiny_memory()],),
+                    (various_memories(),),
+                    *(([m],) for m in (unusual(), *undocumented(), version)),
+                    ([next_version], False, True),
+                    (in_cjk,),
                 ):
-                    self.step("store", memories)
+                    self.step("store", *arguments)
                     self.step("call", [richest])
                 self.step("call", [{**richest, "progress": True}])
                 self.step("call", [{**richest, "find": "nothing"}])
@@ -491,14 +495,17 @@ class Explorer:
 
     # steps
 
-    def store(self, new_memories: Sequence[Record], are_more: bool = False) -> None:
+    def store(self, new_memories: Sequence[Record], are_more: bool = False, revise: bool = False) -> None:
         """Store memories in each server, with ids and with a word by which a query finds them.
 
         No other memory has this word. But if *are_more* is True, the word of the previously stored memories is used
-        again.
+        again. If *revise* is True, the first of the memories is a new version of the memory that was stored last in
+        this sequence: it is stored under the same id.
         """
         word = (self._stored_word if are_more else None) or "".join(self._random.choices(string.ascii_lowercase, k=8))
         memories = [{"id": self._id(), **m, (field := self._word_field(m)): f"{word} {m[field]}"} for m in new_memories]
+        if revise and self._last_id is not None:
+            memories[0]["id"] = self._last_id
         if self._survey.lowest > 1:  # one memory has to exceed the lowest threshold
             memories[0]["content"] += " 0123456" * self._survey.lowest
         for memory in memories:
@@ -507,7 +514,7 @@ class Explorer:
                 self._refused_memories += 1
                 continue
             self._memories.append(memory)
-            self._stored_word = word
+            self._stored_word, self._last_id = word, memory["id"]
 
     def call(self, requests: Sequence[Mapping[str, Any]]) -> None:
         """Make these calls of each server, all at the same time, and judge what they return."""
@@ -533,7 +540,16 @@ class Explorer:
             before = tuple(self._new_interventions) if number == 0 else ()
             events = self._new_events() if self._broken_folders and len(requests) == 1 else None
             begins = not self._sequence and number == 0
-            triples.append(replace(triple, begins=begins, before=before, broken=self._failure_kind, events=events))
+            triples.append(
+                replace(
+                    triple,
+                    begins=begins,
+                    before=before,
+                    broken=self._failure_kind,
+                    events=events,
+                    stored=len(self._memories),
+                )
+            )
         self._new_interventions = []
         self._sequence += triples
         self._judge(len(triples))

@@ -79,9 +79,9 @@ def machine(explorer: Steps) -> Callable[[], RuleBasedStateMachine]:
             explorer.begin()
 
         @precondition(lambda self: explorer.can_store)
-        @rule(memories=MEMORIES, call=any_call)
-        def store(self, memories: list[Record], call: Mapping[str, Any]) -> None:
-            explorer.step("store", memories)
+        @rule(memories=MEMORIES, call=any_call, revise=st.sampled_from([False, False, False, True]))
+        def store(self, memories: list[Record], call: Mapping[str, Any], revise: bool) -> None:
+            explorer.step("store", memories, False, revise)
             explorer.step("call", [{**call, "find": "stored"}])
 
         @rule(call=any_call)

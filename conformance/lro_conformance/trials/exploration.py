@@ -55,6 +55,9 @@ class Triple:
     """OffloadWriteFailed events of the server with the lowest threshold; None if they were not looked for."""
     sweep: Sweep | None = None
     """A cleanup of the output folder of the server with the lowest threshold, right after the call."""
+    stored: int | None = None
+    """Number of the memories of `Explored.memories` that had been stored before the call. None in evidence of versions
+    that did not keep it; then all are taken as stored."""
 
     @property
     def calls(self) -> tuple[Call, ...]:

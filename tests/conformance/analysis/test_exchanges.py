@@ -718,6 +718,19 @@ def test_calls_in_lockstep_have_their_twins_and_their_estimate() -> None:
     assert all(e.stored == {"a": A} for e in made)
 
 
+def test_a_call_is_judged_by_the_version_of_a_memory_that_was_stored_last_before_it() -> None:
+    """Otherwise the inline result of an earlier call would have values that nobody gave, which are not compared."""
+    older, newer = {**A, "title": "older"}, {**A, "title": "newer"}
+    right = Triple(call(older), inline(older), stored=1)
+    stale = Triple(call(older), inline(newer), stored=2)
+    made = exchanges_of([right, stale, right], [older, newer])
+    assert [e.stored["a"]["title"] for e in made] == ["older"] * 2 + ["newer"] * 2 + ["older"] * 2
+    offloaded = [e for e in made if e.call.outcome == "offloaded"]
+    assert [judged("LRO-FILE-10", e) for e in offloaded] == [[True], [False], [True]]
+    swapped = exchanges_of([Triple(call(newer), inline(older), stored=1)], [older, newer])
+    assert judged("LRO-FILE-10", swapped[0]) == [False]
+
+
 def test_a_file_belongs_to_the_first_call_that_names_it() -> None:
     first, second = call(A), call(A)
     made = exchanges_of([Triple(first, inline(A)), Triple(second, inline(A))], [])
