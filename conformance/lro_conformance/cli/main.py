@@ -89,7 +89,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     finally:  # commands change these settings, and tests call main in their own process
         gc.set_threshold(*gc_thresholds)
         sys.setswitchinterval(interval)
-        gc.unfreeze()
     return code or 0
 
 

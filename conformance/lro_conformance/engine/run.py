@@ -126,13 +126,18 @@ def _certify(
 @contextmanager
 def infrequent_garbage_collection() -> Generator[None]:
     """Makes garbage collections rare inside a ``with`` block: a run keeps almost all objects that it allocates, and the
-    interpreter's usual collections would scan them repeatedly, which takes a seventh of the run's time."""
-    usual_threshold = gc.get_threshold()
+    interpreter's usual collections would scan them repeatedly, which takes a seventh of the run's time.
+
+    Objects that the caller has frozen remain frozen (`gc.freeze`).
+    """
+    usual_threshold, caller_froze = gc.get_threshold(), gc.get_freeze_count() > 0
     gc.collect()  # collect the garbage of an earlier run now, since `freeze` keeps it until this run ends
-    gc.freeze()
+    if not caller_froze:  # `unfreeze` below would return the caller's objects to the collector, too
+        gc.freeze()
     gc.set_threshold(50_000, 20, 50)
     try:
         yield
     finally:
         gc.set_threshold(*usual_threshold)
-        gc.unfreeze()
+        if not caller_froze:
+            gc.unfreeze()
