@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import gzip
 import os
 import zlib
 from pathlib import PurePath
@@ -118,7 +117,10 @@ class _Counted:
 
 class _Unpacked:
     def __init__(self, stream: Peekable) -> None:
+        import gzip  # imported here because most files are not compressed
+
         self._packed = _Counted(stream)
+        self._bad_file = gzip.BadGzipFile
         self._stream = gzip.GzipFile(fileobj=cast("Any", self._packed))
         self._count = 0
 
@@ -130,7 +132,7 @@ class _Unpacked:
         try:
             # Read only the bytes that are available at once, so that the bytes before a damaged place are not lost.
             data = self._stream.read(size) if size < 0 else self._stream.read1(size)
-        except (gzip.BadGzipFile, EOFError, zlib.error) as problem:
+        except (self._bad_file, EOFError, zlib.error) as problem:
             raise DamagedError(str(problem).rstrip(".") or type(problem).__name__) from None
         self._count += len(data)
         return data

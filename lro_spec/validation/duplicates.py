@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from array import array
 from collections.abc import Collection, Iterator, Sequence
 from itertools import count
@@ -119,6 +118,8 @@ class _HashFile:
     """Hashes with their lines, in an unnamed file that is deleted when it is closed."""
 
     def __init__(self) -> None:
+        import tempfile  # imported here because few files need it
+
         self._file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as this object
         self._pending = [array("q") for _ in range(_PARTITIONS)]
         self._offsets: list[list[int]] = [[] for _ in range(_PARTITIONS)]
