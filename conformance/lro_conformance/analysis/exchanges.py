@@ -239,6 +239,10 @@ class Exchange:
         return None if self.names and self.inline_records.keys() & self.file_records.keys() else comparison.obstacle
 
 
+_MemoryKey = tuple[int, str, str, int]
+"""A server process, a detail level, the id of a memory, and its version (`_memory_key`)."""
+
+
 class Rate(NamedTuple):
     """The rate by which the server estimates nearly all files of an operation."""
 
@@ -263,11 +267,8 @@ class Context:
     """The rule by which each operation decides; None if no exact threshold could be tried."""
     recognisable: RecognisableMemories | None = None
     """Memories to look for in inline results that are text; None if there are no inline results."""
-    fields_by_memory: Mapping[tuple[int, str, str], frozenset[str]] = field(
-        default_factory=dict[tuple[int, str, str], frozenset[str]]
-    )
-    """The documented fields that have a value for a memory in any file, by server process, detail level and id of the
-    memory."""
+    fields_by_memory: Mapping[_MemoryKey, frozenset[str]] = field(default_factory=dict[_MemoryKey, frozenset[str]])
+    """The documented fields that have a value for a memory in any file, by `_memory_key`."""
     scored_by_confidence: frozenset[tuple[str, str | None]] = frozenset()
     """Operations and queries for which the scores are the memories' confidences; see the function of the same name."""
     headers_state_another_figure: bool = False
@@ -473,15 +474,20 @@ def exchanges(
     return Exchanges(all_exchanges, context, repeated)
 
 
-def _fields_by_memory(exchanges: Iterable[Exchange]) -> dict[tuple[int, str, str], frozenset[str]]:
-    """The documented fields that have a value for a memory in files, by server process, detail level and id of the
-    memory."""
-    found: dict[tuple[int, str, str], frozenset[str]] = {}
-    for call in (e.call for e in exchanges if e.has_file and e.call.detail is not None):
-        for memory, record in by_id(call.file_records).items():
-            key = (id(call.start), call.detail or "", memory)
+def _fields_by_memory(exchanges: Iterable[Exchange]) -> dict[_MemoryKey, frozenset[str]]:
+    """The documented fields that have a value for a memory in files, by `_memory_key`."""
+    found: dict[_MemoryKey, frozenset[str]] = {}
+    for exchange in (e for e in exchanges if e.has_file and e.call.detail is not None):
+        for memory, record in by_id(exchange.call.file_records).items():
+            key = _memory_key(exchange, memory)
             found[key] = found.get(key, frozenset()) | filled_fields([record])
     return found
+
+
+def _memory_key(exchange: Exchange, memory: str) -> _MemoryKey:
+    """The server process of an exchange, its detail level, the id of a *memory*, and its version: the identity of what
+    the suite stored last under this id."""
+    return id(exchange.call.start), exchange.call.detail or "", memory, id(exchange.stored.get(memory))
 
 
 def scored_by_confidence(exchanges: Iterable[Exchange]) -> frozenset[tuple[str, str | None]]:
@@ -1153,7 +1159,7 @@ def _fields_of_each(exchange: Exchange, context: Context) -> Iterator[Judged | s
         memory = id_of(record)
         if memory is None:
             continue  # It is unknown which memory this is (LRO-FILE-11).
-        elsewhere = context.fields_by_memory.get((id(call.start), call.detail, memory), frozenset[str]())
+        elsewhere = context.fields_by_memory.get(_memory_key(exchange, memory), frozenset[str]())
         lost = sorted(k for k in fields & elsewhere if is_blank(record.get(k)))
         if lost:
             expected = f"{', '.join(lost)} in each record whose memory has them, at {call.detail} detail"

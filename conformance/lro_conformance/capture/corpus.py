@@ -179,7 +179,7 @@ def various_memories() -> tuple[Memory, ...]:
             "wiki_links": ["Elsewhere"],
             "summary": "In short.",
             "temporal": {"valid_from": "2026-01-01T00:00:00Z", "valid_until": None},
-            "extensions": {"x-rank": 1, "x-ratio": 0.1, "x-none": None},
+            "extensions": {"x-rank": 1, "x-ratio": 0.1, "x-none": None, "x-parts": [{"n": 1}, {"n": 2}]},
             "blocks": [{"type": "text", "text": "A block."}],
             "citations": [{"url": "https://example.org/a", "title": "A"}],
         },

@@ -118,8 +118,10 @@ def find_records(result: Mapping[str, Any] | None, jq_path: str | None = None) -
     payloads = list(_payloads(result))
     if jq_path is not None:
         return next((_without_remarks(r) for r in (_records_at(p, jq_path) for p in payloads) if r is not None), None)
-    found = [_without_remarks(r) for r in (_largest_list(p, _MAX_DEPTH) for p in payloads) if r is not None]
     singles = [unwrap(cast("Record", p)) for p in payloads if isinstance(p, dict)]
+    if len(by_id(singles)) == len(payloads) > 1 and all(_is_memory(s) for s in singles):
+        return singles  # A list in one of these memories is no list of memories.
+    found = [_without_remarks(r) for r in (_largest_list(p, _MAX_DEPTH) for p in payloads) if r is not None]
     if not any(found) and len(singles) > 1 and all(id_of(s) is not None for s in singles):
         return singles
     if not any(found) and len(singles) == 1 and _is_memory(singles[0]):
@@ -795,7 +797,11 @@ def _largest_list(value: Any, depth: int) -> list[Record] | None:
     return max((i for i in inner if i is not None), key=len, default=None)
 
 
-_NOT_RECORDS = {"entities", "relationships", "blocks", "citations", "jq_recipes", "line_schema", "wiki_links"}
+_NOT_RECORDS = {
+    *("entities", "relationships", "blocks", "citations", "wiki_links", "extensions", "provenance"),
+    *("jq_recipes", "line_schema"),
+}
+"""Names of members whose lists are no lists of memories."""
 
 
 def _records_at(payload: Any, jq_path: str) -> list[Record] | None:

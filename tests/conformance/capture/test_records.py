@@ -12,6 +12,8 @@ from lro_conformance.capture import records
 from lro_conformance.capture.records import Path, Record, comparable_keys, show_path
 
 A, B, C = {"id": "a", "title": "A"}, {"id": "b", "title": "B"}, {"id": 3, "title": "C"}
+WITH_LISTS = {**A, "content": "text", "notes": [{"by": 1}, {"by": 2}], "extensions": {"x": [{"n": 1}, {"n": 2}]}}
+"""A memory with lists of objects, one of them in a field of the server's own."""
 
 
 def texts(*parts: Any) -> dict[str, Any]:
@@ -69,6 +71,8 @@ FOUND: list[tuple[Any, list[Record] | None]] = [
     (texts([[A]]), None),
     (texts({"x": {"id": 1}, "y": {"id": 2}}), None),
     (texts("[]", A, B), [A, B]),
+    (texts(WITH_LISTS, {**WITH_LISTS, "id": "b"}), [WITH_LISTS, {**WITH_LISTS, "id": "b"}]),
+    (texts({**WITH_LISTS, "notes": None}), [{**WITH_LISTS, "notes": None}]),
     (texts({"a": {"b": {"c": {"d": {"e": [A]}}}}}), None),
 ]
 """Results, and the records in them."""
