@@ -208,11 +208,11 @@ def unusual() -> Memory:
 
 
 def revisions() -> tuple[Memory, Memory]:
-    """A memory, and a second version of it to be stored later under the same id, which has another size and other
-    values. They have no ids."""
+    """A memory, and a second version of it to be stored later under the same id, which has other values and is three
+    times as large. They have no ids."""
     known = {**various_memories()[-1], "extensions": {"x-revision": 1}}
     later = {
-        "content": "the pattern, revised, and longer than it was",
+        "content": "the pattern, revised:" + " and longer than it was" * 60,
         "tags": ["three"],
         "extensions": {"x-revision": 2},
     }

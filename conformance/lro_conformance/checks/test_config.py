@@ -15,6 +15,7 @@ from lro_conformance.judging.check import check
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.judging.subjects import Subjects
 from lro_conformance.profile.model import reason_not_set
+from lro_conformance.trials.cleanup import Cleanup
 from lro_conformance.trials.defaults import Defaults, require_default
 from lro_conformance.trials.disabled import Control, Disabled
 from lro_conformance.trials.documented import EXAMINED, Documented
@@ -154,6 +155,27 @@ def test_threshold_setting(survey: Survey, inline: Inline, subjects: Subjects) -
                 observed=call.outcome,
                 subject=call,
             )
+
+
+@check("LRO-CFG-02")
+def test_threshold_beside_a_ttl(survey: Survey, cleanup: Cleanup, subjects: Subjects) -> None:
+    """threshold_tokens takes effect if ttl_seconds is set, too: at 1, two records are offloaded."""
+    if not survey.adjustable:
+        raise NotObserved(survey.reason_not_set("threshold_tokens"))
+    call = cleanup.not_offloaded or (cleanup.crowd.earlier[0] if cleanup.crowd and cleanup.crowd.earlier else None)
+    if call is None:
+        raise NotObserved(cleanup.reason or "no call was answered under a set TTL")
+    without_ttl = survey.minimal_calls.get(call.operation)
+    if without_ttl is None or without_ttl.outcome != "offloaded" or call.operation in survey.volatile_operations:
+        raise NotObserved(f"without a TTL, {call.label} is not offloaded each time")
+    if call.outcome == "inline" and (survey.is_small(call) or not call.records):
+        raise NotObserved(f"{call.label} returned too little to be offloaded")
+    subjects.expect(
+        call.outcome == "offloaded",
+        expected=f"{call.label}: offloaded at threshold_tokens = {survey.lowest} beside a TTL, as without one",
+        observed=call.outcome,
+        subject=call,
+    )
 
 
 @check("LRO-CFG-04", optional=("documented",))

@@ -47,7 +47,7 @@ def test_guidance_follows_the_template(survey: Survey, edition: Edition, subject
                 "the path of the file": str(call.descriptor.get("file_path")) in guidance or bool(paths(guidance)),
                 "the recipes": "recipe" in guidance.lower(),
                 "the header line": header_is_optional
-                or re.search(r"header|line 1|first line", guidance, re.IGNORECASE) is not None,
+                or re.search(r"header|metadata|line 1|first line", guidance, re.IGNORECASE) is not None,
             }.items()
             if not is_mentioned
         ]

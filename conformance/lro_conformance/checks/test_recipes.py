@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from shlex import quote
 
 from lro_conformance.analysis.documents import Commands, Document, Documents
-from lro_conformance.capture.recipes import Command, without_path
+from lro_conformance.capture.recipes import Command, commands_of, without_path
 from lro_conformance.capture.records import show
 from lro_conformance.judging.check import check
 from lro_conformance.judging.subjects import Subjects
@@ -76,10 +77,17 @@ def test_content_search(recipes: Documents, subjects: Subjects) -> None:
 def test_path_is_filled_in(documents: Documents, subjects: Subjects) -> None:
     """Every recipe names the file of its descriptor in place of `{file}`.
 
-    If the path has to be quoted only because the name of its folder has special characters, quoting is judged by
-    LRO-HARD-03.
+    If the path has to be quoted only because the name of its folder has special characters, and only the quoting is
+    wrong, LRO-HARD-03 judges it.
     """
-    documents.judge("LRO-REC-11", subjects, skip=_awkward_path(documents))
+    by_quoting = _awkward_path(documents)
+
+    def only_misquoted(document: Document) -> str | None:
+        path = _unquoted(str(document.call.path))
+        is_named = all(path in _unquoted(str(c.text)) for c in commands_of(document.call))
+        return by_quoting(document) if is_named else None
+
+    documents.judge("LRO-REC-11", subjects, skip=only_misquoted)
 
 
 @check("LRO-REC-12")
@@ -122,6 +130,11 @@ def _awkward_path(documents: Documents) -> Callable[[Document], str | None]:
         )
 
     return reason
+
+
+def _unquoted(text: str) -> str:
+    """A text without the characters by which a shell quotes."""
+    return re.sub(r"['\"\\]", "", text)
 
 
 @check("LRO-REC-21")

@@ -215,6 +215,8 @@ class Cleanup:
     """The first call after a cleanup that deleted the only file in the folder. None if there was no such cleanup. It
     is also None if there is no `crowd`: then a call for a few records was not offloaded to a readable file, and the
     result of the call after the cleanup may also be too small to be offloaded."""
+    not_offloaded: Call | None = None
+    """The first call for a few records under `LONG_TTL`, if it was not offloaded. None if it was."""
 
 
 @trial("cleanup with a TTL of two days, and with a TTL of a few seconds")
@@ -246,14 +248,18 @@ def cleanup(lab: Lab, survey: Survey) -> Cleanup:
             own, first_call, refused = None, None, str(why)
     nothing_planted = None if lab.can_set("output_dir") else lab.profile.reason_not_set("output_dir")
     by_restart = lab.profile.cleanup is not None and lab.profile.cleanup.restart
-    # Without a crowd, a call for two records was not offloaded, so the result of `first_call` may be too small, too.
-    first_call = first_call if crowd is not None else None
+    if not isinstance(crowd, Crowd):
+        # A call for two records was not offloaded, so the result of `first_call` may be too small, too.
+        not_offloaded = crowd if crowd.outcome == "inline" else None
+        return Cleanup(
+            None, set_ttl, own, None, sessions, refused, by_restart, nothing_planted, not_offloaded=not_offloaded
+        )
     return Cleanup(crowd, set_ttl, own, None, sessions, refused, by_restart, nothing_planted, first_call)
 
 
 def _clean_up_under(
     lab: Lab, settings: Settings, earlier_call: Call, ttl_s: int
-) -> tuple[Crowd | None, Cleaning | None, Sessions | None]:
+) -> tuple[Crowd | Call, Cleaning | None, Sessions | None]:
     """Clean up under a TTL in a time zone far from UTC. From the start, the folder has a file that looks as if an
     earlier process had written it."""
     earlier: list[Path] = []
@@ -265,16 +271,19 @@ def _clean_up_under(
         deleted = next((p.name for p in earlier if not p.exists()), None)
         near = (ttl_s - NEAR_TTL_S, ttl_s + NEAR_TTL_S) if ttl_s > 2 * NEAR_TTL_S else ()
         set_ttl = clean(bench, ttl_s, (ttl_s // 2, 2 * ttl_s), lambda: bench.offloading_call(name, USUAL_LIMIT), near)
-    if crowd is None or bench.output_dir is None:  # in a shared folder other servers may clean up, by their own TTLs
+    if (
+        not isinstance(crowd, Crowd) or bench.output_dir is None
+    ):  # in a shared folder other servers may clean up, by their own TTLs
         return crowd, set_ttl, None
     return crowd, set_ttl, Sessions(crowd.call, deleted)
 
 
-def _crowd(bench: Bench, name: str) -> Crowd | None:
-    """Plant many fresh files, make a call, and note which of the files it deleted; None if there is no file to copy."""
+def _crowd(bench: Bench, name: str) -> Crowd | Call:
+    """Plant many fresh files, make a call, and note which of the files it deleted. If there is no file to copy, the
+    call that should have written it is returned."""
     first = bench.offloading_call(name, 2)
     if first.file is None or first.file.problem is not None:
-        return None
+        return first
     folder = Path(os.path.dirname(first.file.path))
     edition = bench.editions.edition_of_file(first.file.path)
     planted = [plant(folder, first.file, 1 + n % 60, name, edition) for n in range(CROWD_SIZE)]

@@ -27,6 +27,17 @@ class enabled_is_ignored(Server):
         return settings
 
 
+@fault("LRO-CFG-02", says="beside a TTL", proves=0)
+class a_ttl_resets_the_threshold(Server):
+    """A configuration that names any other setting replaces all defaults, and the threshold is the default again."""
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        settings = super().read_settings(env)
+        if "ATLATL_PROMPT__OFFLOAD__TTL_SECONDS" in env:
+            settings.threshold = 6400
+        return settings
+
+
 @fault("LRO-CFG-01", says="enabled = true", proves=0)
 class only_one_means_enabled(Server):
     """Without the setting LRO is on; it is off with any value of it but 1."""

@@ -325,6 +325,14 @@ class recipes_have_only_the_file_name(Server):
         return path.rpartition("/")[2]
 
 
+@fault("LRO-REC-11", says="the file", proves=1, also=("LRO-HARD-03",))
+class dollars_in_the_path_are_interpreted(Server):
+    """`template.replace("{file}", path)` in JavaScript, for which `$$` in the path is one dollar."""
+
+    def quote(self, path: str) -> str:
+        return super().quote(path).replace("$$", "$")
+
+
 @fault("LRO-REC-11", says="the file", proves=1, also=EFFECTS)
 class recipes_name_the_file_before(Server):
     """From the second call on, the path is that of the call before."""

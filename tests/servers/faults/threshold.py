@@ -8,6 +8,7 @@ from tests.servers.fastjson import loads
 from tests.servers.faults.catalogue import fault
 from tests.servers.limitless import NO_LIMIT, Limitless
 from tests.servers.plain import Call, Server, Settings
+from tests.servers.replacing import Replacing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -287,6 +288,16 @@ class keeps_estimates_when_memories_are_stored(Server):
     def tokens(self, call: Call) -> int:
         limit = call.arguments.get("limit")
         return kept(self).setdefault((call.operation, call.query, call.detail, limit), super().tokens(call))
+
+
+@fault("LRO-THR-05", says="nearly all other files", proves=0, also=("LRO-THR-09",), explored=True, long=True)
+class estimates_a_memory_as_it_was_at_first(Replacing):
+    """The line of a memory is kept for further estimates at the same level, even once it has been stored again."""
+
+    def tokens(self, call: Call) -> int:
+        lines = vars(self).setdefault("counted", {})
+        pairs = zip(call.found, call.lines, strict=True)
+        return self.estimate([lines.setdefault((m["id"], call.detail), line) for m, line in pairs])
 
 
 @fault("LRO-THR-05", says="detail", proves=0)
