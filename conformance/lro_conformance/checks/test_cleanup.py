@@ -538,8 +538,8 @@ def test_folder_may_have_any_name(folders: Folders, cleanup: Cleanup, subjects: 
     """Expired files are deleted from a folder whose name has blanks, quotes, brackets and dollar signs."""
     if folders.swept is None:
         raise NotObserved(
-            "cleanup of a folder with an awkward name was not tried: no trigger other than a restart is known, or no "
-            "file that could be copied was written there"
+            "cleanup of a folder with an awkward name was not tried: it needs a trigger other than a restart (profile: "
+            "cleanup), and a file that could be copied"
         )
     usual_cleaning = cleanup.set_ttl
     if usual_cleaning is None or usual_cleaning.trigger is None or not any(p.gone for p in usual_cleaning.planted):

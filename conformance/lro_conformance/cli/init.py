@@ -89,7 +89,7 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
     not_found_count = count_not_found(text)
     click.echo(f"{output}: {_summary(found)}")
     if not_found_count and found.operations:
-        click.echo(f"{not_found_count} not found: the lines with NOT FOUND in {output} say what to do, if anything")
+        click.echo(f"{not_found_count} not found: each line with NOT FOUND in {output} says whether it needs an entry")
     if masks.value(command) != command:
         click.echo(f"{output}: its command contains a secret: a value from your environment", err=True)
     if "seed" in found.failed_attempts:

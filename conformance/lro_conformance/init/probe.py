@@ -149,10 +149,8 @@ class ProbeResult:
 
     @property
     def has_own_data(self) -> bool:
-        """True if the command or its environment contains ``{workdir}``, the directory that each process has for
-        itself."""
-        server = self.profile.server
-        return any("{workdir}" in word for word in (*server.command, *server.env.values()))
+        """True if the profile gives each process a directory of its own for its data."""
+        return self.profile.server.names_workdir
 
 
 ToolChooser = Callable[[Sequence[Mapping[str, Any]]], Mapping[str, str]]
@@ -335,7 +333,7 @@ def _seeded(lab: Lab, found: ProbeResult, name: str) -> tuple[Lab, ProbeResult]:
     profile = replace(found.profile, seed=Seed(name, arguments))
     seeded_lab = lab.for_profile(profile)
     with seeded_lab.lowest_bench(_lowest_threshold(seeded_lab)) as bench:
-        seeded_lab.seeding.begin(bench)
+        seeded_lab.seeding.begin(bench, lambda: seeded_lab.bench(Settings()))
     if seeded_lab.seeding.is_on:
         seeded_found = _observations(seeded_lab, profile, found.recognised_queries)
         seeded_found.unfound_message = seeded_lab.seeding.not_found_remark

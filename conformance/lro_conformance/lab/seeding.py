@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, cast
 
 from lro_conformance.capture.corpus import ABSENT, Memory, corpus, value_of, various_memories
@@ -370,7 +371,7 @@ class Seeding:
             f"server processes share their data: {operations[name].tool} of one process finds memories that "
             f"{seed.tool} stored in another, so that results of two processes cannot be compared: let each process "
             "keep its data in a directory of its own, {workdir} (profile: server.command or server.env), and remove "
-            "the suite's memories from where they are now"
+            f"{_what_to_remove(stored)} from where the server keeps its data now"
         )
 
     def is_wanted(self, bench: Bench) -> bool:
@@ -381,15 +382,24 @@ class Seeding:
             return False
         return not is_enough(bench, largest_result(bench, next(iter(bench.operations))))
 
-    def begin(self, bench: Bench) -> list[str]:
+    def begin(self, bench: Bench, another: Callable[[], AbstractContextManager[Bench]]) -> list[str]:
         """Store the suite's memories in this server. If the server accepts at least one, they are also stored in every
         server that is started later.
+
+        If the profile does not give each process a directory of its own, the first memory is looked for in *another*
+        process before the others are stored, so that the data of a user are mixed with one memory at most. Raises
+        `Shortage` if it is found there.
 
         If the server finds a memory only some time after it was stored, later calls wait for that time. Returns a
         remark for each operation for which no query finds anything. Returns no remarks if the memories are not found by
         any operation, because `not_found_remark` is the remark on that.
         """
-        stored = self._stored(bench)
+        first, *others = corpus()
+        stored = self._stored(bench, [first])
+        if stored and not bench.profile.server.names_workdir:
+            with another():  # which looks for the memory when it is opened (`refuse_shared_data`)
+                self._others_searched = False  # a server may write its data to a disk some time later
+        stored += self._stored(bench, others) if stored else []
         self.is_on = bool(stored)
         remarks = replace_poor_queries(bench)
         if stored:
@@ -400,12 +410,12 @@ class Seeding:
 
     def fill(self, bench: Bench) -> None:
         """Store the suite's memories, until one is refused."""
-        self._stored(bench)
+        self._stored(bench, corpus())
 
-    def _stored(self, bench: Bench) -> list[Memory]:
-        """Store the suite's memories, until one is refused. Returns the memories that were accepted."""
+    def _stored(self, bench: Bench, memories: Iterable[Memory]) -> list[Memory]:
+        """Store *memories*, until one is refused. Returns those that were accepted."""
         stored: list[Memory] = []
-        for memory in corpus():
+        for memory in memories:
             reply = bench.store(memory)
             bench.corpus_requests = len(bench.state_changing_requests)
             if not self.is_stored(bench, reply):
@@ -474,6 +484,15 @@ class Seeding:
             )
         self._remark(self.refusal_reason)
         return False
+
+
+def _what_to_remove(stored: Sequence[Memory]) -> str:
+    """A description of memories that the suite has stored in the data of a user."""
+    if not stored:
+        return "the suite's memories of an earlier run"
+    if len(stored) == 1:
+        return f"the suite's memory {show(_words_of(stored[0]))}"
+    return f"the suite's {len(stored)} memories, the first of which is {show(_words_of(stored[0]))},"
 
 
 class _Seeker:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -18,7 +20,8 @@ PROXIED = Path(__file__).with_name("proxied.yaml")
 
 def profile_for_command(argv: Sequence[str], *, edition: str = DEFAULT_EDITION) -> Profile:
     """Return the default profile for a command. Settings are given to the server in the environment variables that the
-    edition documents, and the suite stores nothing in the server.
+    edition documents, and the suite stores nothing in the server. Variables that ``env`` sets at the beginning of the
+    command are kept apart from it, so that another command in its place gets them, too.
 
     The reference server, ``lro serve`` with any arguments, has a profile of its own: ``reference.yaml``, or
     ``proxied.yaml`` if it is behind ``lro proxy``. That server keeps memories only as long as its process runs, so the
@@ -31,7 +34,21 @@ def profile_for_command(argv: Sequence[str], *, edition: str = DEFAULT_EDITION) 
         raise ValueError("no command: expected the program that starts the server, and its arguments")
     if is_reference(argv):
         return reference_profile(argv, edition=edition)
-    return Profile(ServerSpec(tuple(argv)), edition, settings=default_settings(edition))
+    variables, program = _variables_apart(argv)
+    return Profile(ServerSpec(tuple(program), variables), edition, settings=default_settings(edition))
+
+
+def _variables_apart(command: Sequence[str]) -> tuple[dict[str, str], Sequence[str]]:
+    """The variables that ``env`` at the beginning of a command sets, and the rest of the command. Without ``env``, or
+    if it has options, there are no variables, and the command is returned as it is."""
+    if not command or os.path.basename(command[0]) != "env":
+        return {}, command
+    rest = list(command[1:])
+    variables: dict[str, str] = {}
+    while rest and re.match(r"[A-Za-z_]\w*=", rest[0]):
+        name, _, value = rest.pop(0).partition("=")
+        variables[name] = value
+    return ({}, command) if not rest or rest[0].startswith("-") else (variables, rest)
 
 
 def is_reference(command: Sequence[str]) -> bool:

@@ -35,6 +35,11 @@ class ServerSpec:
     start_timeout_s: float = DEFAULT_START_TIMEOUT_S
     """Longest time, in seconds, that the server may take for its start and the handshake."""
 
+    @property
+    def names_workdir(self) -> bool:
+        """True if ``{workdir}`` is named, which says that each process keeps its data in a directory of its own."""
+        return any("{workdir}" in text for text in (*self.command, *self.env.values(), self.cwd))
+
 
 @dataclass(frozen=True, slots=True)
 class Client:

@@ -111,9 +111,18 @@ def _sections(report: Report, rows: Callable[[list[RequirementResult]], Iterable
         results = [r for r in report.requirements if r.requirement.level == level and (r.checks or not is_part)]
         if results:
             verdict = "" if is_part else f" {report.levels.get(level or 0, 'unproved')}"
-            heading = "Deciding no level" if level is None else f"Level {level}{verdict}"
+            heading = "Deciding no level" if level is None else f"Level {level}{verdict}{_cause_below(report, level)}"
             shown_sections.append(Section(heading, tuple(rows(results))))
     return shown_sections
+
+
+def _cause_below(report: Report, level: int) -> str:
+    """The reason why a level failed, if all of its own requirements are met: a lower level failed. Otherwise empty."""
+    failed_levels = {r.requirement.level for r in report.requirements if r.verdict is Verdict.FAIL}
+    below = min((n for n in failed_levels if n is not None and n < level), default=None)
+    if below is None or level in failed_levels or report.levels.get(level) != "failed":
+        return ""
+    return f", since level {below} failed"
 
 
 def facts(report: Report) -> Iterator[Fact]:
@@ -208,7 +217,8 @@ def _row(result: RequirementResult, reason_text: str | None = None) -> Row:
     keyword = "" if requirement.keyword == "MUST" else f" ({requirement.keyword})"
     full_reason = reason_of(result) if reason_text is None else reason_text
     reason = unobserved_part(result) if result.verdict is Verdict.PASS else full_reason
-    return Row(result.verdict, requirement.id, f"{requirement.title}{keyword}{': ' if reason else ''}{reason}")
+    unmet = "not met: " if result.verdict in (Verdict.FAIL, Verdict.WARN) else ""  # the title says what has to be true
+    return Row(result.verdict, requirement.id, f"{unmet}{requirement.title}{keyword}{': ' if reason else ''}{reason}")
 
 
 def _folded(results: list[RequirementResult]) -> Iterator[Row]:

@@ -290,7 +290,7 @@ def survey(lab: Lab) -> Survey:
         remarks = replace_poor_queries(bench)
         if lab.seeding.is_wanted(bench):
             lab.step("survey", "the server has too few memories: seeding")
-            remarks = lab.seeding.begin(bench)
+            remarks = lab.seeding.begin(bench, lambda: lab.bench(Settings()))
         lab.ledger.remark(*remarks)
         observed = _observe(lab, bench, adjustable)
     decided = observed.offloaded or not observed.operations or (observed.implemented is None and not observed.claims)

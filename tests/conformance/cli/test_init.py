@@ -555,7 +555,7 @@ def test_a_server_that_does_not_seem_to_offload_is_told_so_in_one_sentence(tmp_p
     assert done.returncode == 0
     assert done.stdout.splitlines() == [
         "lro.yaml: plain-memory: 3 of 3 operations, 0 of 4 settings",
-        "3 not found: the lines with NOT FOUND in lro.yaml say what to do, if anything",
+        "3 not found: each line with NOT FOUND in lro.yaml says whether it needs an entry",
         "this server does not seem to offload; if it does, say in lro.yaml how its threshold is set",
         "next: lro certify",
     ]
@@ -598,7 +598,7 @@ def test_arguments_that_find_nothing_are_told(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert done.stdout == (
         "lro.yaml: plain-memory: 3 of 3 operations, settings could not be tried\n"
-        "6 not found: the lines with NOT FOUND in lro.yaml say what to do, if anything\n"
+        "6 not found: each line with NOT FOUND in lro.yaml says whether it needs an entry\n"
         "no call returned records, so nothing else could be tried: if the server holds some, give `operations` in "
         "lro.yaml arguments that find them\n"
         "if it holds none, have store_memory store the memories of the suite: below, replace MY_DATA with the variable "

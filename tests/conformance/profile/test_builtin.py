@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -76,3 +77,20 @@ def test_edition_is_the_one_asked_for():
     assert profile_for_command(["lro", "serve"], edition="lro-1600").edition == "lro-1600"
     with pytest.raises(ValueError, match="lro-9"):
         profile_for_command(["lro", "serve"], edition="lro-9")
+
+
+@pytest.mark.parametrize(
+    ("command", "variables", "program"),
+    [
+        (["env", "A=b", "C={workdir}/x", "node", "s.js"], {"A": "b", "C": "{workdir}/x"}, ("node", "s.js")),
+        (["/usr/bin/env", "node"], {}, ("node",)),
+        (["env", "-u", "X", "node"], {}, ("env", "-u", "X", "node")),
+        (["env", "A=1", "-S", "x"], {}, ("env", "A=1", "-S", "x")),
+        (["env", "A=1"], {}, ("env", "A=1")),
+        (["node", "A=1"], {}, ("node", "A=1")),
+    ],
+)
+def test_variables_that_env_sets_are_the_server_s(command: list[str], variables: Any, program: Any) -> None:
+    server = profile_for_command(command).server
+    assert (dict(server.env), server.command) == (variables, program)
+    assert server.names_workdir is any("{workdir}" in word for word in command)

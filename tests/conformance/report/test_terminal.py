@@ -90,6 +90,13 @@ class TestReport:
         assert found == sorted(found)
 
     @both
+    def test_a_row_of_a_failure_cannot_be_read_as_what_was_seen(self, render: Render):
+        shown = render(mixed())
+        failed = [r for r in mixed().requirements if r.verdict is Verdict.FAIL]
+        assert failed
+        assert all(f"not met: {r.requirement.title}" in shown for r in failed)
+
+    @both
     def test_passes_fold_into_a_count_and_unfold_on_request(self, render: Render):
         assert re.search(r"file +2 passed", render(mixed()))
         assert "LRO-FILE-02" not in render(mixed())
