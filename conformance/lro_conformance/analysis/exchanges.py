@@ -118,6 +118,8 @@ class Exchange:
     stored: Mapping[str, Record] = field(default_factory=dict[str, Record])
     """The memories that the suite had given to the servers of the call and of its twin, by id. Of several versions of a
     memory it is the latest."""
+    stored_again: frozenset[str] = frozenset()
+    """The ids under which the suite had stored more than one version of a memory. A server may hold all versions."""
     has_other_memories: bool = False
     """True if these servers also hold other memories, which may differ between the servers. Then values that depend on
     all memories, such as scores, may differ."""
@@ -216,6 +218,13 @@ class Exchange:
         return found
 
     @cached_property
+    def ambiguous_ids(self) -> frozenset[str]:
+        """Ids of memories of which the file, or the inline result, has several versions."""
+        ids = (Counter(id_of(r) for r in found) for found in (self.call.file_records, self._records))
+        repeated = {key for counts in ids for key, times in counts.items() if times > 1}
+        return frozenset(self.stored_again & repeated)
+
+    @cached_property
     def stored_by_key(self) -> Mapping[str, Record]:
         """The memories that the suite gave to the servers, by the same keys as `inline_records`."""
         if not self.gives_own_ids:
@@ -239,8 +248,8 @@ class Exchange:
         return None if self.names and self.inline_records.keys() & self.file_records.keys() else comparison.obstacle
 
 
-_MemoryKey = tuple[int, str, str, int]
-"""A server process, a detail level, the id of a memory, and its version (`_memory_key`)."""
+_MemoryKey = tuple[int, str, str]
+"""A server process, a detail level, and the id of a memory."""
 
 
 class Rate(NamedTuple):
@@ -268,7 +277,7 @@ class Context:
     recognisable: RecognisableMemories | None = None
     """Memories to look for in inline results that are text; None if there are no inline results."""
     fields_by_memory: Mapping[_MemoryKey, frozenset[str]] = field(default_factory=dict[_MemoryKey, frozenset[str]])
-    """The documented fields that have a value for a memory in any file, by `_memory_key`."""
+    """The documented fields that have a value for a memory in any file."""
     scored_by_confidence: frozenset[tuple[str, str | None]] = frozenset()
     """Operations and queries for which the scores are the memories' confidences; see the function of the same name."""
     headers_state_another_figure: bool = False
@@ -475,19 +484,15 @@ def exchanges(
 
 
 def _fields_by_memory(exchanges: Iterable[Exchange]) -> dict[_MemoryKey, frozenset[str]]:
-    """The documented fields that have a value for a memory in files, by `_memory_key`."""
+    """The documented fields that have a value for a memory in files, without memories that were stored again."""
     found: dict[_MemoryKey, frozenset[str]] = {}
     for exchange in (e for e in exchanges if e.has_file and e.call.detail is not None):
-        for memory, record in by_id(exchange.call.file_records).items():
-            key = _memory_key(exchange, memory)
-            found[key] = found.get(key, frozenset()) | filled_fields([record])
+        call = exchange.call
+        for memory, record in by_id(call.file_records).items():
+            if memory not in exchange.stored_again:
+                key = (id(call.start), call.detail or "", memory)
+                found[key] = found.get(key, frozenset()) | filled_fields([record])
     return found
-
-
-def _memory_key(exchange: Exchange, memory: str) -> _MemoryKey:
-    """The server process of an exchange, its detail level, the id of a *memory*, and its version: the identity of what
-    the suite stored last under this id."""
-    return id(exchange.call.start), exchange.call.detail or "", memory, id(exchange.stored.get(memory))
 
 
 def scored_by_confidence(exchanges: Iterable[Exchange]) -> frozenset[tuple[str, str | None]]:
@@ -674,11 +679,14 @@ def exchanges_of(triples: Sequence[Triple], memories: Sequence[Record], reduced:
     """
     made: list[Exchange] = []
     first_call_of_file: dict[str, Call] = {}
-    stored_before: dict[int | None, Mapping[str, Record]] = {}
+    stored_before: dict[int | None, tuple[Mapping[str, Record], frozenset[str]]] = {}
     for current in in_sequence(triples, reduced):
         triple = current.triple
         if triple.stored not in stored_before:
-            stored_before[triple.stored] = {m["id"]: m for m in memories[: triple.stored]}
+            earlier = memories[: triple.stored]
+            again = frozenset(key for key, times in Counter(m["id"] for m in earlier).items() if times > 1)
+            stored_before[triple.stored] = {m["id"]: m for m in earlier}, again
+        stored, stored_again = stored_before[triple.stored]
         for call in triple.calls if not triple.broken and not current.is_stuck else (triple.inline,):
             path = call.path if call.outcome == "offloaded" else ""
             made.append(
@@ -690,7 +698,8 @@ def exchanges_of(triples: Sequence[Triple], memories: Sequence[Record], reduced:
                     in_flight=triple.in_flight,
                     earlier_call_of_file=first_call_of_file.get(path) if path else None,
                     stray=triple.stray if call is triple.lowest else (),
-                    stored=stored_before[triple.stored],
+                    stored=stored,
+                    stored_again=stored_again,
                     steps=current.steps(call),
                 )
             )
@@ -1040,6 +1049,8 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     for key, inline in exchange.inline_records.items():
         if key not in file_records or (exchange.has_other_memories and key not in stored):
             continue
+        if key in exchange.ambiguous_ids:
+            continue  # The versions may be in any order.
         if comparison.obstacle is not None and key not in stored:  # Its id may belong to another memory there.
             title = renamed(inline, context.names).get("title")
             if title is None or title != file_records[key].get("title"):
@@ -1157,9 +1168,9 @@ def _fields_of_each(exchange: Exchange, context: Context) -> Iterator[Judged | s
     fields = filled_fields(call.file_records) - changing
     for number, record in enumerate(call.file_records, 1):
         memory = id_of(record)
-        if memory is None:
-            continue  # It is unknown which memory this is (LRO-FILE-11).
-        elsewhere = context.fields_by_memory.get(_memory_key(exchange, memory), frozenset[str]())
+        if memory is None or memory in exchange.stored_again:
+            continue  # It is unknown which memory, or which version of it, this is (LRO-FILE-11).
+        elsewhere = context.fields_by_memory.get((id(call.start), call.detail, memory), frozenset[str]())
         lost = sorted(k for k in fields & elsewhere if is_blank(record.get(k)))
         if lost:
             expected = f"{', '.join(lost)} in each record whose memory has them, at {call.detail} detail"
