@@ -1067,9 +1067,10 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
             inline_value, filed_value = values_apart(record, file_records[key], wrong[0])
             mark = mark_in_file(call, file_records[key], *wrong[0], expected=at_path(record, wrong[0]))
             inline_name = own_name(inline, wrong[0], context.names, file_records[key])
-            place = f"/{'/'.join(wrong[0])}" + ("" if inline_name is None else f" (inline: {inline_name})")
+            place = f"/{'/'.join(wrong[0])}"
+            source = "as inline" if inline_name is None else f"as the inline field {inline_name} says"
             name = key if len(key) <= 60 else f"{key[:59]}…"  # The key may be a title or a content.
-            yield Judged(False, f"record {name}: {place} is {inline_value}, as inline", filed_value, mark)
+            yield Judged(False, f"record {name}: {place} is {inline_value}, {source}", filed_value, mark)
         else:
             yield Judged(True)
 

@@ -118,8 +118,8 @@ def certify(
 ) -> int:
     """Certify a server over stdio: report which level it has proved, and what keeps it from the next.
 
-    COMMAND starts the server and overrides the profile's command. Without a profile, tools and settings are found by
-    their documented names.
+    COMMAND starts the server in place of the profile's command; the rest of the profile applies. Without a profile,
+    tools and settings are found by their documented names.
 
     With --edition all, the profile's edition decides the exit code and is shown in full. The others follow in brief;
     the names of their files contain the edition (report.json, report.lro-paper.json).
@@ -234,7 +234,8 @@ def _profile_path(path: Path | None, command: tuple[str, ...]) -> Path | None:
     """The profile that is named, or else the one in the working directory; None if there is only a command."""
     if path is None and Path(PROFILE_NAME).is_file():
         path = Path(PROFILE_NAME)
-        click.echo(f"lro: using {PROFILE_NAME} in the working directory", err=True)
+        but = ", except for its command" if command else ""
+        click.echo(f"lro: using {PROFILE_NAME} in the working directory{but}", err=True)
     if path is None and not command:
         raise UsageError(f"nothing to certify: pass the command of a server after --, or a profile ({PROFILE_NAME})")
     return path

@@ -192,8 +192,8 @@ def _operations(
             yield from _failed_attempt(found, f"{name}.query", "    ", f"{_safe(argument or '')} as the query")
             yield from _failed_attempt(found, f"{name}.detail", "    ", "an argument for detail")
         if name in found.operations_without_results:
-            seed_advice = "; if the server holds none, see `seed`" if found.finds_nothing else ""
-            yield f"    # NOT FOUND: arguments that find memories, as many as possible{seed_advice}"
+            seed_advice = "if the server holds none, see `seed`" if found.finds_nothing else "fine with a seed"
+            yield f"    # NOT FOUND: arguments that find memories, as many as possible; {seed_advice}"
         if call is not None and call.outcome in ("error", "no answer"):
             yield f"    # the call returned no result: {_safe(redact(result_summary(call)), 300)}"
     missing = [name for name in OPERATIONS if name not in found.operations]

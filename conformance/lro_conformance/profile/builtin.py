@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -11,7 +9,7 @@ from pathlib import Path
 
 from lro_conformance.profile.model import Profile, ServerSpec, default_settings
 from lro_conformance.profile.proxy import server_index
-from lro_conformance.profile.reader import load
+from lro_conformance.profile.reader import load, variables_apart
 from lro_spec.editions import DEFAULT_EDITION
 
 REFERENCE = Path(__file__).with_name("reference.yaml")
@@ -34,21 +32,8 @@ def profile_for_command(argv: Sequence[str], *, edition: str = DEFAULT_EDITION) 
         raise ValueError("no command: expected the program that starts the server, and its arguments")
     if is_reference(argv):
         return reference_profile(argv, edition=edition)
-    variables, program = _variables_apart(argv)
+    variables, program = variables_apart(argv)
     return Profile(ServerSpec(tuple(program), variables), edition, settings=default_settings(edition))
-
-
-def _variables_apart(command: Sequence[str]) -> tuple[dict[str, str], Sequence[str]]:
-    """The variables that ``env`` at the beginning of a command sets, and the rest of the command. Without ``env``, or
-    if it has options, there are no variables, and the command is returned as it is."""
-    if not command or os.path.basename(command[0]) != "env":
-        return {}, command
-    rest = list(command[1:])
-    variables: dict[str, str] = {}
-    while rest and re.match(r"[A-Za-z_]\w*=", rest[0]):
-        name, _, value = rest.pop(0).partition("=")
-        variables[name] = value
-    return ({}, command) if not rest or rest[0].startswith("-") else (variables, rest)
 
 
 def is_reference(command: Sequence[str]) -> bool:

@@ -51,7 +51,8 @@ _ComplaintAtPath = tuple[tuple[str | int, ...], str | Complaint]
 def load(path: str | os.PathLike[str], *, command: Sequence[str] = (), edition: str | None = None) -> Profile:
     """Read and check a profile.
 
-    If *command* is given, it replaces ``server.command``, which may then be missing. If *edition* is given, it replaces
+    If *command* is given, it replaces ``server.command``, which may then be missing. Variables that ``env`` sets at the
+    beginning of the command replace those of ``server.env``. If *edition* is given, it replaces
     the profile's edition, and all defaults that depend on the edition change with it.
 
     Raises `ProfileError` with all problems.
@@ -161,12 +162,29 @@ def _may_show_environment(data: bytes, line: int | None) -> bool:
     return ENVIRONMENT[-1].encode() in b"\n".join(data.split(b"\n")[:line])
 
 
+def variables_apart(command: Sequence[str]) -> tuple[dict[str, str], Sequence[str]]:
+    """The variables that ``env`` at the beginning of a command sets, and the rest of the command. Without ``env``, or
+    if it has options, there are no variables, and the command is returned as it is."""
+    if not command or os.path.basename(command[0]) != "env":
+        return {}, command
+    rest = list(command[1:])
+    variables: dict[str, str] = {}
+    while rest and re.match(r"[A-Za-z_]\w*=", rest[0]):
+        name, _, value = rest.pop(0).partition("=")
+        variables[name] = value
+    return ({}, command) if not rest or rest[0].startswith("-") else (variables, rest)
+
+
 def _with_command(document: Document, command: Sequence[str]) -> Document:
     root = _mapping(document.value)
     server = None if root is None else _mapping(root.get("server", {}))
     if root is None or server is None:
         return document
-    return Document({**root, "server": {**server, "command": list(command)}}, document.places, document.problems)
+    variables, program = variables_apart(command)
+    replaced: dict[str, Any] = {"command": list(program)}
+    if variables and isinstance(env := server.get("env", {}), dict):
+        replaced["env"] = {**env, **variables}
+    return Document({**root, "server": {**server, **replaced}}, document.places, document.problems)
 
 
 def _mapping(value: object) -> dict[str, Any] | None:

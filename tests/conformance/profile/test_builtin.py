@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lro_conformance.profile import launch, profile_for_command
+from lro_conformance.profile import launch, load, profile_for_command
 
 
 def test_reference_server_claims_level_3_and_keeps_its_memories_to_itself(
@@ -94,3 +94,16 @@ def test_variables_that_env_sets_are_the_server_s(command: list[str], variables:
     server = profile_for_command(command).server
     assert (dict(server.env), server.command) == (variables, program)
     assert server.names_workdir is any("{workdir}" in word for word in command)
+
+
+def test_variables_before_another_command_replace_those_of_the_profile(tmp_path: Path) -> None:
+    path = tmp_path / "lro.yaml"
+    path.write_text('server: {command: [a, b], env: {DB: "{workdir}/x", LANG: C}}\n', encoding="utf-8")
+    server = load(path, command=["env", "DB=/home/me/x", "c"]).server
+    assert (server.command, dict(server.env), server.names_workdir) == (
+        ("c",),
+        {"DB": "/home/me/x", "LANG": "C"},
+        False,
+    )
+    server = load(path, command=["c", "d"]).server
+    assert (server.command, server.env["DB"]) == (("c", "d"), "{workdir}/x")
