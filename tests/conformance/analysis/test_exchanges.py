@@ -100,11 +100,11 @@ def test_a_changed_value_is_marked_in_its_line_of_the_file() -> None:
 
 def test_a_value_is_named_as_in_the_file_and_as_inline() -> None:
     known = replace(context(), names={"text": "content"})
-    for shown, name in (({"text": "long"}, "/content (inline: text)"), ({"content": "long"}, "/content")):
+    for shown, source in (({"text": "long"}, "as the inline field text says"), ({"content": "long"}, "as inline")):
         one = exchange(call({**A, "content": "cut"}), inline({"id": "a", "title": "A", **shown}))
         (found,) = findings(one, known, "LRO-FILE-10")
         assert isinstance(found, Judged)
-        assert found.expected == f'record a: {name} is "long", as inline'
+        assert found.expected == f'record a: /content is "long", {source}'
 
 
 def inline(*records: Any, **other: Any) -> Any:
