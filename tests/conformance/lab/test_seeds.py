@@ -427,7 +427,7 @@ def test_a_restarted_server_is_seeded_again_only_if_it_lost_everything(
     with Workspace() as workspace:
         lab = Lab(profiles.load(path), workspace, lambda event: None, seed=1)
         with lab.bench(Settings(threshold_tokens=1)) as bench:
-            lab.seeding.begin(bench)
+            lab.seeding.begin(bench, lambda: lab.bench(Settings()))
             monkeypatch.setattr(lab.seeding, "is_wanted", lambda _: True)
             store = bench.workdir / "work" / "memories.jsonl"
             for kept in (True, False):
