@@ -218,11 +218,20 @@ class Exchange:
         return found
 
     @cached_property
-    def ambiguous_ids(self) -> frozenset[str]:
-        """Ids of memories of which the file, or the inline result, has several versions."""
-        ids = (Counter(id_of(r) for r in found) for found in (self.call.file_records, self._records))
-        repeated = {key for counts in ids for key, times in counts.items() if times > 1}
-        return frozenset(self.stored_again & repeated)
+    def ambiguous_keys(self) -> frozenset[str]:
+        """Values of the `paired_by` field that do not tell which records belong together, because several records of
+        the file, or of the inline result, have them. An id is ambiguous only if the suite stored several versions of
+        its memory."""
+        inline_records = [renamed(r, self.names) for r in self._records]
+
+        def repeated(records: Sequence[Record]) -> set[str]:
+            if self.paired_by != "id":
+                return {text for text, alike in _by_text(records, self.paired_by).items() if len(alike) > 1}
+            return {
+                key for key, times in Counter(id_of(r) or "" for r in records).items() if times > 1
+            } & self.stored_again
+
+        return frozenset(repeated(self.call.file_records) | repeated(inline_records))
 
     @cached_property
     def stored_by_key(self) -> Mapping[str, Record]:
@@ -1049,8 +1058,8 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
     for key, inline in exchange.inline_records.items():
         if key not in file_records or (exchange.has_other_memories and key not in stored):
             continue
-        if key in exchange.ambiguous_ids:
-            continue  # The versions may be in any order.
+        if key in exchange.ambiguous_keys:
+            continue  # The records may be in any order.
         if comparison.obstacle is not None and key not in stored:  # Its id may belong to another memory there.
             title = renamed(inline, context.names).get("title")
             if title is None or title != file_records[key].get("title"):

@@ -755,6 +755,22 @@ def test_values_of_several_versions_of_a_memory_are_not_compared() -> None:
     assert judged("LRO-FILE-10", made[0]) == [False, True]
 
 
+def test_values_of_several_memories_with_one_title_are_not_compared() -> None:
+    """The servers give ids of their own, and find memories in any order."""
+    first, second = {"title": "", "content": "one"}, {"title": "", "content": "two"}
+    stored = [{"id": "a", **first}, {"id": "b", **second}]
+    (filed, *_) = exchanges_of(
+        [
+            Triple(
+                call({"id": "1", **first}, {"id": "2", **second}), inline({"id": "1", **second}, {"id": "2", **first})
+            )
+        ],
+        stored,
+    )
+    assert filed.paired_by == "title"
+    assert judged("LRO-FILE-10", filed) == []
+
+
 def test_a_file_belongs_to_the_first_call_that_names_it() -> None:
     first, second = call(A), call(A)
     made = exchanges_of([Triple(first, inline(A)), Triple(second, inline(A))], [])
