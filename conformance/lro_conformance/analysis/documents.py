@@ -120,8 +120,8 @@ class Documents:
 
     documents: tuple[Document, ...]
     duplicate_ids: Mapping[str, int]
-    """Ids that occur more than once in an inline result, each with the largest number of its occurrences in one result.
-    They show that the store itself holds duplicates."""
+    """Ids that the store itself may hold more than once, each with the largest number of its occurrences in one inline
+    result, or of the versions that the suite stored."""
     in_flight: frozenset[int] = frozenset()
     """The Python `id` of each call that was in flight together with other calls."""
     repeated: frozenset[Identity] = frozenset()
@@ -301,12 +301,21 @@ def documents(
     validated_calls = [
         replace(d, sample=_MAY_LACK_CONFIDENCE) if id(d.call) in calls_with_gaps else d for d in validated_calls
     ]
-    duplicate_ids: dict[str, int] = {}
-    for call in (c for c in calls if c.outcome == "inline"):
-        for key, times in _repeated_ids(call.records or []).items():
-            duplicate_ids[key] = max(times, duplicate_ids.get(key, 1))
-    in_flight = _calls_in_flight(survey, found.get("explored"))
+    explored = found.get("explored")
+    duplicate_ids = _stored_more_than_once((c for c in calls if c.outcome == "inline"), explored)
+    in_flight = _calls_in_flight(survey, explored)
     return Documents(tuple(validated_calls), duplicate_ids, in_flight, repeated)
+
+
+def _stored_more_than_once(inline_calls: Iterable[Call], explored: object) -> dict[str, int]:
+    """Ids that the store may hold more than once, each with the largest number of its occurrences in one inline result,
+    or of the versions that the explorer stored. A server may keep all versions."""
+    found: dict[str, int] = {}
+    stored = explored.memories if isinstance(explored, Explored) else ()
+    for records in (stored, *(c.records or () for c in inline_calls)):
+        for key, times in _repeated_ids(records).items():
+            found[key] = max(times, found.get(key, 1))
+    return found
 
 
 _MAY_LACK_CONFIDENCE = (

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from lro_conformance import profile as profiles
+from lro_conformance.analysis import documents
 from lro_conformance.analysis.documents import Documents
 from lro_conformance.analysis.documents import validated as validated_document
 from lro_conformance.cli.main import main
@@ -18,6 +19,7 @@ from lro_conformance.judging.check import checks_of
 from lro_conformance.judging.check import judge as judge_check
 from lro_conformance.judging.subjects import PLACES_OF_INDIRECT_CAUSES, SHARED_FILE
 from lro_conformance.judging.verdicts import Verdict
+from lro_conformance.trials.exploration import Explored
 from lro_conformance.trials.survey import Survey
 from lro_spec.editions import edition
 from lro_spec.validation.request import Request
@@ -28,6 +30,7 @@ from tests.servers.sound.catalogue import sounds
 from tests.servers.variants import profile_text
 from tests.support.agreement import disagreements
 from tests.support.made import Made
+from tests.support.private import inner
 
 SERVERS = {**faults(), **sounds(), **variants()}
 
@@ -116,3 +119,12 @@ def test_a_text_that_no_record_has_is_no_failure_where_it_may_be_empty() -> None
         for one in (document, replace(document, may_be_empty="other files have it"))
     ]
     assert verdicts == [Verdict.FAIL, Verdict.NOT_OBSERVED]
+
+
+def test_a_memory_that_the_suite_stored_twice_may_be_in_a_file_twice() -> None:
+    """A server that keeps all versions may find one of them inline, and both in a file."""
+    older, newer = {"id": "m1", "title": "older"}, {"id": "m1", "title": "newer"}
+    found = inner(documents, "_stored_more_than_once")
+    assert found([], Explored(memories=(older, newer, {"id": "m2"}))) == {"m1": 2}
+    assert found([Made(records=[older, older, older])], Explored(memories=(older, newer))) == {"m1": 3}
+    assert found([Made(records=None)], None) == {}
