@@ -82,6 +82,7 @@ from lro_conformance.capture.records import (
     texts_of_memory,
     values_apart,
     was_given,
+    wide_characters,
 )
 from lro_conformance.judging.derived import derived
 from lro_conformance.judging.subjects import ESTIMATE_IN_HEADERS, Mark, MarkedSubject, Subjects
@@ -918,10 +919,15 @@ def _is_whole_inject(call: Call, inline_records: Sequence[Record], added: Sequen
     if call.operation != "inject" or not added:
         return False
     records, characters = context.largest_inject
-    return records >= len(inline_records) + len(added) and characters >= MUCH_LARGER * sum(
-        map(size, [*inline_records, *added])
+    together = [*inline_records, *added]
+    weight = sum(
+        size(r) + WIDE_WEIGHT * wide_characters(json.dumps(r, ensure_ascii=False, default=str)) for r in together
     )
+    return records >= len(together) and characters >= MUCH_LARGER * weight
 
+
+WIDE_WEIGHT = 5
+"""Number of other characters that a wide character may count for, besides itself, in a budget of tokens."""
 
 MUCH_LARGER = 1.5
 """If one result has this number of times the characters of another result, it is surely the larger one, whatever the

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from lro_conformance.capture.call import Call
 from lro_conformance.capture.corpus import GROWING_WORD, growing
-from lro_conformance.capture.records import comparable_keys
+from lro_conformance.capture.records import Record, comparable_keys
 from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.settings import Settings
 from lro_conformance.lab.thresholds import USUAL_LIMIT
@@ -271,14 +271,28 @@ def _estimate_of(lab: Lab, survey: Survey, call: Call | None) -> int | None:
 
 
 def _has_other_records(inline: Call, offloaded: Call) -> bool:
-    """True if both calls have records, and their ids or titles are not the same, in whatever order."""
+    """True if both calls have records, and their ids or titles are not the same, in whatever order. If the inline
+    result is a text, it has to show the first records of the file, since a budget may have cut off the others."""
     records, file_records = inline.records or [], offloaded.file_records
+    if inline.records is None:
+        return not all(_is_shown(record, inline.text) for record in file_records[:_FIRST_RECORDS])
     if not records or not file_records:
         return False
     keys, file_keys = map(set, comparable_keys(records, file_records))
     # Ids alone prove nothing if they have nothing in common: each process may give memories ids of its own.
     are_shared = not keys.isdisjoint(file_keys) or all("title" in r for r in (*records, *file_records))
     return are_shared and keys != file_keys
+
+
+def _is_shown(record: Record, text: str) -> bool:
+    """True if a text has the title of a record, or the beginning of its content, or if the record has neither."""
+    texts = (record.get(name) for name in ("title", "content"))
+    openings = [t[:_OPENING] for t in texts if isinstance(t, str) and t]
+    return not openings or any(opening in text for opening in openings)
+
+
+_FIRST_RECORDS, _OPENING = 3, 30
+"""Number of records that a text has to show, and the number of characters by which they are recognised."""
 
 
 def _fullest(survey: Survey, name: str) -> str | None:

@@ -804,3 +804,13 @@ def test_a_field_of_files_that_no_inline_record_shows_is_compared_with_nothing()
     )
     made = Exchanges([exchange(call(filed), inline(shown))], context())
     assert made.fields_missing_inline == ("created",)
+
+
+def test_a_budget_of_tokens_may_leave_out_records_in_a_wide_script() -> None:
+    """They may count for six times their characters."""
+    rule = inner(exchanges, "_is_whole_inject")
+    latin, wide = {"id": "a", "content": "x" * 400}, {"id": "b", "content": "記" * 400}
+    known: Any = Made(largest_inject=(10, 2000))
+    assert rule(call(operation="inject"), [latin], [{**latin, "id": "c"}], known)
+    assert not rule(call(operation="inject"), [latin], [wide], known)
+    assert rule(call(operation="inject"), [latin], [wide], Made(largest_inject=(10, 5000)))

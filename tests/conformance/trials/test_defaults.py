@@ -26,11 +26,14 @@ def without_titles(*records: dict[str, str]) -> list[dict[str, str]]:
         ([A], [B], None),
         (without_titles(A, B), without_titles(B, C), None),
         (without_titles(A), without_titles(B), 6754),  # each process may give ids of its own
-        (None, [A], 6754),  # a text without records
+        ("# Context\n" + A["title"], [A, B], None),  # a text without records
+        (f"{B['title']}, {A['title']}, and what a budget left of it", [A, B], 6754),
+        ("nothing of it", without_titles(A), 6754),  # which has nothing that could be shown
     ],
 )
 def test_it_is_known_only_from_a_file_with_the_same_records(inline: Any, filed: Any, estimate: int | None) -> None:
-    asked = call(operation="recall", detail=None, limit=2, query="*", outcome="inline", records=inline)
+    records, text = (None, inline) if isinstance(inline, str) else (inline, "")
+    asked = call(operation="recall", detail=None, limit=2, query="*", outcome="inline", records=records, text=text)
     same = call(operation="recall", estimate=6754, file_records=filed)
     lab: Any = Made(kept={"survey": Made(call=lambda *_, **__: same)})
     survey: Any = Made(adjustable=True)
