@@ -914,9 +914,10 @@ def _is_whole_inject(call: Call, inline_records: Sequence[Record], added: Sequen
     *inline_records*.
 
     That is so if another inline result of inject is surely larger than the inline records and the added records
-    together (`MUCH_LARGER`), and has at least as many records. Then the added records would have fitted.
+    together (`MUCH_LARGER`), and has at least as many records. Then the added records would have fitted. But nothing is
+    known of a budget that the call itself sets.
     """
-    if call.operation != "inject" or not added:
+    if call.operation != "inject" or not added or context.survey.operations["inject"].budget in call.arguments:
         return False
     records, characters = context.largest_inject
     together = [*inline_records, *added]

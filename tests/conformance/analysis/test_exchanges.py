@@ -810,7 +810,12 @@ def test_a_budget_of_tokens_may_leave_out_records_in_a_wide_script() -> None:
     """They may count for six times their characters."""
     rule = inner(exchanges, "_is_whole_inject")
     latin, wide = {"id": "a", "content": "x" * 400}, {"id": "b", "content": "記" * 400}
-    known: Any = Made(largest_inject=(10, 2000))
-    assert rule(call(operation="inject"), [latin], [{**latin, "id": "c"}], known)
-    assert not rule(call(operation="inject"), [latin], [wide], known)
-    assert rule(call(operation="inject"), [latin], [wide], Made(largest_inject=(10, 5000)))
+
+    def known(characters: int) -> Any:
+        return Made(largest_inject=(10, characters), survey=Made(operations={"inject": Made(budget="max_tokens")}))
+
+    asked, another = call(operation="inject"), {**latin, "id": "c"}
+    assert rule(asked, [latin], [another], known(2000))
+    assert not rule(asked, [latin], [wide], known(2000))
+    assert rule(asked, [latin], [wide], known(5000))
+    assert not rule(call(operation="inject", arguments={"max_tokens": 9}), [latin], [another], known(2000))

@@ -350,7 +350,7 @@ class trims_contents(Rewriting):
         return {**record, "content": record["content"].strip()} if isinstance(record.get("content"), str) else record
 
 
-@fault("LRO-FILE-10", says="as inline", proves=0, also=("LRO-DESC-07",), explored=True, long=True)
+@fault("LRO-FILE-10", says="as inline", proves=0, also=("LRO-DESC-06", "LRO-DESC-07"), explored=True, long=True)
 class writes_a_memory_as_it_was_at_first(Replacing):
     """Its line is made when it is first offloaded, and kept for its id; inline, it has the values stored last."""
 

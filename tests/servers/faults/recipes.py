@@ -325,7 +325,7 @@ class recipes_have_only_the_file_name(Server):
         return path.rpartition("/")[2]
 
 
-@fault("LRO-REC-11", says="the file", proves=1, also=("LRO-HARD-03",))
+@fault("LRO-REC-11", says="the file", proves=1, also=("LRO-HARD-03",), everywhere=True)
 class dollars_in_the_path_are_interpreted(Server):
     """`template.replace("{file}", path)` in JavaScript, for which `$$` in the path is one dollar."""
 
