@@ -10,7 +10,6 @@ import hashlib
 import io
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache, partial
@@ -21,7 +20,7 @@ from lro_conformance.analysis.detail import DetailLevels
 from lro_conformance.capture.call import Call, CallInContext, Identity, mark_if_indirect, named_before
 from lro_conformance.capture.marks import underlined
 from lro_conformance.capture.recipes import Command, commands_of
-from lro_conformance.capture.records import Record, id_of, show
+from lro_conformance.capture.records import Record, repeated_ids, show
 from lro_conformance.judging.derived import derived
 from lro_conformance.judging.subjects import Mark, MarkedSubject, Subjects
 from lro_conformance.trials.exploration import Explored, LiveFinding, Triple
@@ -133,9 +132,9 @@ class Documents:
         None if the file holds no memory several times, or if it holds a memory more often than every inline result
         does.
         """
-        repeated_ids = _repeated_ids(document.call.file_records)
-        may_be_from_store = bool(repeated_ids) and all(
-            times <= self.duplicate_ids.get(key, 1) for key, times in repeated_ids.items()
+        repeated = repeated_ids(document.call.file_records)
+        may_be_from_store = bool(repeated) and all(
+            times <= self.duplicate_ids.get(key, 1) for key, times in repeated.items()
         )
         return "the store has several memories with the same id" if may_be_from_store else None
 
@@ -313,7 +312,7 @@ def _stored_more_than_once(inline_calls: Iterable[Call], explored: object) -> di
     found: dict[str, int] = {}
     stored = explored.memories if isinstance(explored, Explored) else ()
     for records in (stored, *(c.records or () for c in inline_calls)):
-        for key, times in _repeated_ids(records).items():
+        for key, times in repeated_ids(records).items():
             found[key] = max(times, found.get(key, 1))
     return found
 
@@ -559,11 +558,6 @@ def _validated(
     found += tuple(judge_file(io.BytesIO(content), state))
     countable = not state.doubtful
     return Document(call, request, reason_for_unknown_level, found, state.header, True, countable)
-
-
-def _repeated_ids(records: Sequence[Record]) -> dict[str, int]:
-    """Ids that are shared by several records, each with the number of these records."""
-    return {k: n for k, n in Counter(map(id_of, records)).items() if k is not None and n > 1}
 
 
 # Preconditions: what a document must have, so that it can be examined for a requirement

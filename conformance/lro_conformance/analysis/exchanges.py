@@ -75,6 +75,7 @@ from lro_conformance.capture.records import (
     own_name,
     path_of,
     renamed,
+    repeated_ids,
     show,
     show_path,
     size,
@@ -228,9 +229,7 @@ class Exchange:
         def repeated(records: Sequence[Record]) -> set[str]:
             if self.paired_by != "id":
                 return {text for text, alike in _by_text(records, self.paired_by).items() if len(alike) > 1}
-            return {
-                key for key, times in Counter(id_of(r) or "" for r in records).items() if times > 1
-            } & self.stored_again
+            return repeated_ids(records).keys() & self.stored_again
 
         return frozenset(repeated(self.call.file_records) | repeated(inline_records))
 
@@ -694,8 +693,7 @@ def exchanges_of(triples: Sequence[Triple], memories: Sequence[Record], reduced:
         triple = current.triple
         if triple.stored not in stored_before:
             earlier = memories[: triple.stored]
-            again = frozenset(key for key, times in Counter(m["id"] for m in earlier).items() if times > 1)
-            stored_before[triple.stored] = {m["id"]: m for m in earlier}, again
+            stored_before[triple.stored] = {m["id"]: m for m in earlier}, frozenset(repeated_ids(earlier))
         stored, stored_again = stored_before[triple.stored]
         for call in triple.calls if not triple.broken and not current.is_stuck else (triple.inline,):
             path = call.path if call.outcome == "offloaded" else ""

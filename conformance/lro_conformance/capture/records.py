@@ -62,6 +62,11 @@ def by_id(records: Iterable[Record]) -> dict[str, Record]:
     return found
 
 
+def repeated_ids(records: Iterable[Record]) -> dict[str, int]:
+    """Ids that are shared by several records, each with the number of these records."""
+    return {k: n for k, n in Counter(map(id_of, records)).items() if k is not None and n > 1}
+
+
 def texts_of_memory(memory: Record) -> list[str]:
     """The title and the content of a memory, in which each run of white space is replaced by one space. A blank title
     or content is left out."""

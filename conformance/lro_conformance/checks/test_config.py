@@ -164,7 +164,7 @@ def test_threshold_beside_a_ttl(survey: Survey, cleanup: Cleanup, subjects: Subj
         raise NotObserved(survey.reason_not_set("threshold_tokens"))
     call = cleanup.not_offloaded or (cleanup.crowd.earlier[0] if cleanup.crowd and cleanup.crowd.earlier else None)
     if call is None:
-        raise NotObserved(cleanup.reason or "no call was answered under a set TTL")
+        raise NotObserved(cleanup.reason or "while a TTL was set, no call for a few records returned a result")
     without_ttl = survey.minimal_calls.get(call.operation)
     if without_ttl is None or without_ttl.outcome != "offloaded" or call.operation in survey.volatile_operations:
         raise NotObserved(f"without a TTL, {call.label} is not offloaded each time")

@@ -83,9 +83,9 @@ def test_path_is_filled_in(documents: Documents, subjects: Subjects) -> None:
     by_quoting = _awkward_path(documents)
 
     def only_misquoted(document: Document) -> str | None:
-        path = _unquoted(str(document.call.path))
-        is_named = all(path in _unquoted(str(c.text)) for c in commands_of(document.call))
-        return by_quoting(document) if is_named else None
+        reason, path = by_quoting(document), _unquoted(str(document.call.path))
+        is_named = reason is not None and all(path in _unquoted(str(c.text)) for c in commands_of(document.call))
+        return reason if is_named else None
 
     documents.judge("LRO-REC-11", subjects, skip=only_misquoted)
 

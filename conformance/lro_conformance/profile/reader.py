@@ -52,8 +52,8 @@ def load(path: str | os.PathLike[str], *, command: Sequence[str] = (), edition: 
     """Read and check a profile.
 
     If *command* is given, it replaces ``server.command``, which may then be missing. Variables that ``env`` sets at the
-    beginning of the command replace those of ``server.env``. If *edition* is given, it replaces
-    the profile's edition, and all defaults that depend on the edition change with it.
+    beginning of the command replace those of ``server.env``. If *edition* is given, it replaces the profile's edition,
+    and all defaults that depend on the edition change with it.
 
     Raises `ProfileError` with all problems.
     """

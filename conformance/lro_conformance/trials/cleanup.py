@@ -216,7 +216,7 @@ class Cleanup:
     is also None if there is no `crowd`: then a call for a few records was not offloaded to a readable file, and the
     result of the call after the cleanup may also be too small to be offloaded."""
     not_offloaded: Call | None = None
-    """The first call for a few records under `LONG_TTL`, if it was not offloaded. None if it was."""
+    """The first call for a few records while a TTL was set, if it was answered inline; otherwise None."""
 
 
 @trial("cleanup with a TTL of two days, and with a TTL of a few seconds")
@@ -271,9 +271,8 @@ def _clean_up_under(
         deleted = next((p.name for p in earlier if not p.exists()), None)
         near = (ttl_s - NEAR_TTL_S, ttl_s + NEAR_TTL_S) if ttl_s > 2 * NEAR_TTL_S else ()
         set_ttl = clean(bench, ttl_s, (ttl_s // 2, 2 * ttl_s), lambda: bench.offloading_call(name, USUAL_LIMIT), near)
-    if (
-        not isinstance(crowd, Crowd) or bench.output_dir is None
-    ):  # in a shared folder other servers may clean up, by their own TTLs
+    # In a shared folder other servers may clean up, by their own TTLs.
+    if not isinstance(crowd, Crowd) or bench.output_dir is None:
         return crowd, set_ttl, None
     return crowd, set_ttl, Sessions(crowd.call, deleted)
 
