@@ -63,10 +63,10 @@ class HttpUpstream:
         self._writing = threading.Lock()
         self._closed = threading.Event()
         self._threads: set[threading.Thread] = set()
-        self._responses: dict[object, httpx2.Response] = {}
-        """Responses that are being read, by the id of the request (`_id_key`)."""
+        self._responses: dict[object, httpx2.Response | None] = {}
+        """The response to each request in progress once its headers have come, by the request's id (`_id_key`)."""
         self._cancelled_ids: set[object] = set()
-        """Ids of requests that were cancelled by closing their connection, until their threads notice."""
+        """Ids of requests in progress that were cancelled by closing their connection."""
         threading.Thread(target=self._dispatch, name=f"to {self.name}", daemon=True).start()
 
     # --- the interface of a process
@@ -111,6 +111,8 @@ class HttpUpstream:
 
     def _send(self, line: bytes, message: Message) -> None:
         method = message.get("method")
+        if method is not None and "id" in message:
+            self._responses[_id_key(message["id"])] = None
         if method == "initialize":
             self._initialize_line = line
             self._request(line, message)
@@ -264,6 +266,9 @@ class HttpUpstream:
             return False
         id = _id_key(members(message.get("params")).get("requestId"))
         self._cancelled_ids.add(id)
+        if id not in self._responses:  # answered already: another request may get the same id
+            self._cancelled_ids.discard(id)
+            return True
         response = self._responses.get(id)
         stream = response.extensions.get("network_stream") if response is not None else None
         if stream is not None:

@@ -234,6 +234,24 @@ def test_since_2026_a_message_tells_its_version_and_hanging_up_cancels(tmp_path:
         assert not served.messages("notifications/cancelled")
 
 
+def test_a_cancellation_after_the_answer_does_not_concern_a_later_request_with_the_same_id(tmp_path: Path) -> None:
+    with serving(modern=True) as served, behind(tmp_path, "--url", served.url) as client:
+        call = {
+            "jsonrpc": "2.0",
+            "id": "again",
+            "method": "tools/call",
+            "params": {
+                "name": "say",
+                "arguments": {"text": "x"},
+                "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"},
+            },
+        }
+        for _ in range(2):
+            client.send(call)
+            assert "result" in client.answer("again")
+            client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "again"}})
+
+
 def test_nobody_at_the_address_is_an_error_that_says_so(tmp_path: Path) -> None:
     with behind(tmp_path, "--url", "http://127.0.0.1:9/mcp?key=secret") as client:
         error = client.answer(
