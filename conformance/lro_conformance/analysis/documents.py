@@ -22,7 +22,7 @@ from lro_conformance.capture.marks import underlined
 from lro_conformance.capture.recipes import Command, commands_of
 from lro_conformance.capture.records import Record, repeated_ids, show
 from lro_conformance.judging.derived import derived
-from lro_conformance.judging.subjects import Mark, MarkedSubject, Subjects
+from lro_conformance.judging.subjects import DETAIL_EVERYWHERE, OPERATION_EVERYWHERE, Mark, MarkedSubject, Subjects
 from lro_conformance.trials.exploration import Explored, LiveFinding, Triple
 from lro_conformance.trials.fallback import Failing
 from lro_conformance.trials.seeded import Seeded
@@ -137,6 +137,22 @@ class Documents:
             times <= self.duplicate_ids.get(key, 1) for key, times in repeated.items()
         )
         return "the store has several memories with the same id" if may_be_from_store else None
+
+    @property
+    def place_of_operation(self) -> str:
+        """The place by which failures with a wrong operation are grouped: `OPERATION_EVERYWHERE` if each document that
+        states a wrong operation states it in header, name and summary; otherwise empty."""
+        return self._place_if_everywhere(OPERATION_EVERYWHERE, {"LRO-FILE-04", "LRO-NAME-02", "LRO-DESC-05"})
+
+    @property
+    def place_of_detail(self) -> str:
+        """The place by which failures with a wrong detail level are grouped: `DETAIL_EVERYWHERE` if each document that
+        states a wrong level states it in header and summary; otherwise empty."""
+        return self._place_if_everywhere(DETAIL_EVERYWHERE, {"LRO-FILE-08", "LRO-DESC-08"})
+
+    def _place_if_everywhere(self, place: str, rules: set[str]) -> str:
+        contradicted = ({f.rule for f in d.findings if f.kind is Kind.NOT_AS_ASKED} & rules for d in self.documents)
+        return place if all(found == rules for found in contradicted if found) else ""
 
     def judge(
         self,

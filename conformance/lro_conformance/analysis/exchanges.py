@@ -62,6 +62,7 @@ from lro_conformance.capture.records import (
     as_record,
     at_path,
     by_id,
+    has_path,
     hit_scores,
     id_of,
     ids_of_memories,
@@ -1082,9 +1083,14 @@ def _values(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
             mark = mark_in_file(call, file_records[key], *wrong[0], expected=at_path(record, wrong[0]))
             inline_name = own_name(inline, wrong[0], context.names, file_records[key])
             place = f"/{'/'.join(wrong[0])}"
-            source = "as inline" if inline_name is None else f"as the inline field {inline_name} says"
             name = key if len(key) <= 60 else f"{key[:59]}…"  # The key may be a title or a content.
-            yield Judged(False, f"record {name}: {place} is {inline_value}, {source}", filed_value, mark)
+            if inline_name is not None:
+                expected = f"{place} is {inline_value}, as the inline field {inline_name} says"
+            elif has_path(record, wrong[0]):
+                expected = f"{place} is {inline_value}, as inline"
+            else:
+                expected = f"{place} is a value that the inline record has, too"
+            yield Judged(False, f"record {name}: {expected}", filed_value, mark)
         else:
             yield Judged(True)
 

@@ -613,6 +613,11 @@ def at_path(record: Mapping[str, Any], path: Path) -> object:
     return None if value is _MISSING else value
 
 
+def has_path(record: Mapping[str, Any], path: Path) -> bool:
+    """True if a record has a value at a path, which may be null."""
+    return _value_or_missing(record, path) is not _MISSING
+
+
 def value_at(record: Mapping[str, Any], path: Path) -> str:
     """The value at a path, as a text for a message."""
     value = _value_or_missing(record, path)

@@ -61,7 +61,7 @@ def test_summary_estimate(documents: Documents, estimates: Estimates, subjects: 
 @check("LRO-DESC-05")
 def test_summary_operation(documents: Documents, subjects: Subjects) -> None:
     """The summary names the operation that was performed."""
-    documents.judge("LRO-DESC-05", subjects)
+    documents.judge("LRO-DESC-05", subjects, place=documents.place_of_operation)
 
 
 @check("LRO-DESC-06")
@@ -96,7 +96,7 @@ def test_score_range_is_that_of_the_hits(exchanges: Exchanges, subjects: Subject
 @check("LRO-DESC-08")
 def test_summary_detail(documents: Documents, subjects: Subjects) -> None:
     """The summary's detail is the requested level; if none was requested, it is the default level."""
-    documents.judge("LRO-DESC-08", subjects)
+    documents.judge("LRO-DESC-08", subjects, place=documents.place_of_detail)
 
 
 @check("LRO-DESC-14")

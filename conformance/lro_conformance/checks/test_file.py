@@ -39,7 +39,7 @@ def test_header_fields(documents: Documents, subjects: Subjects) -> None:
 @check("LRO-FILE-04")
 def test_header_names_the_operation(documents: Documents, subjects: Subjects) -> None:
     """The header's operation is the operation that was called."""
-    documents.judge("LRO-FILE-04", subjects)
+    documents.judge("LRO-FILE-04", subjects, place=documents.place_of_operation)
 
 
 @check("LRO-FILE-05", calls_of=("folders",))
@@ -76,7 +76,7 @@ def test_header_timestamp(exchanges: Exchanges, subjects: Subjects) -> None:
 def test_header_detail(documents: Documents, subjects: Subjects) -> None:
     """The header's detail is the requested detail level. If no level was requested, it is the level that the records
     have."""
-    documents.judge("LRO-FILE-08", subjects)
+    documents.judge("LRO-FILE-08", subjects, place=documents.place_of_detail)
 
 
 @check("LRO-FILE-09")

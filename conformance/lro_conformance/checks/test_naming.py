@@ -26,7 +26,7 @@ def test_file_is_in_the_output_directory(exchanges: Exchanges, subjects: Subject
 @check("LRO-NAME-02")
 def test_name_follows_the_pattern(documents: Documents, subjects: Subjects) -> None:
     """The file is named `{prefix}-{operation}-{ulid}.jsonl` with the operation that was performed."""
-    documents.judge("LRO-NAME-02", subjects)
+    documents.judge("LRO-NAME-02", subjects, place=documents.place_of_operation)
 
 
 @check("LRO-NAME-03")

@@ -61,14 +61,14 @@ if TYPE_CHECKING:
     "--jobs",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Number of experiments at a time, besides one that mostly waits (default: one per core).",
+    help="Number of experiments that run at the same time (default: one per core). One more runs, which mostly waits.",
 )
 @click.option(
     "--budget",
     type=click.Choice(list(BUDGETS)),
     metavar="B",
-    help="How much to explore: quick, standard (the default) or thorough. With --only nothing is explored by default, "
-    "unless a selected requirement last failed only in experiments that its checks do not need, such as exploring.",
+    help="How much to explore: quick, standard (the default) or thorough. With --only, nothing is explored by default, "
+    "except to run a failure again that only the explorer showed.",
 )
 @click.option(
     "--timeout",

@@ -77,6 +77,8 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
         raise UsageError(f"--tool: {one_line(str(problem), 1_000)}") from None
     except ServerTrouble as trouble:
         click.echo(f"lro init: {one_line(masks.text(str(trouble)), 1_000)}", err=True)
+        if not profile.server.env:
+            click.echo("if the server needs variables, put them before its command: env NAME=VALUE COMMAND", err=True)
         return EXIT_NO_VERDICT
     text = profile_text(found, masks.text, output)
     try:
@@ -118,6 +120,13 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
             f"judging by {its}, {guesses}; {was} not called. If the guess is right, run: {repeat_command(guessed)}"
         )
 
+    for name, stated in found.stated_operations.items():
+        tool = one_line(found.operations[name].tool, 200)
+        click.echo(
+            f"note: {tool} stands under {name} in {output}, but its descriptors state the operation {stated}; if that "
+            f"is right, write {stated} in place of {name}"
+        )
+
     certify = "lro certify" if output == OUTPUT else f"lro certify --profile {output}"
     if found.finds_nothing:
         for line in _advice_on_empty(found, output, certify, own_data):
@@ -149,15 +158,14 @@ def init(output: Path, force: bool, tools: tuple[str, ...], command: tuple[str, 
             "name your tools with --tool recall=TOOL (it returns many records), --tool search=TOOL (it finds some by "
             f"words) and --tool inject=TOOL (it gathers context for a prompt), or under `operations` in {output}"
         )
-        proposed = proposed_tools(found, OPERATIONS)
+        tools_by_operation = proposed_tools(found, OPERATIONS)
+        proposed = {name: tool for name, tool in tools_by_operation.items() if tool != "NAME"} or {"recall": "NAME"}
         if _may_be_seeded(found) and found.has_own_data:
             proposed["seed"] = str((found.storing_tool or {}).get("name"))
         elif _may_be_seeded(found):
             seed_option = f"add --tool seed={one_line(str((found.storing_tool or {}).get('name')), 200)}"
             click.echo(f"if the server starts empty, {seed_option}{_with_own_data(found, own_data)}")
-        click.echo(
-            f"next: {repeat_command({o: tool for o, tool in proposed.items() if o == 'recall' or tool != 'NAME'})}"
-        )
+        click.echo(f"next: {repeat_command(proposed)}")
     return EXIT_FAILED
 
 

@@ -139,7 +139,7 @@ def _compared(comparison: Comparison, exchanges: Exchanges) -> str:
     if names := exchanges.names:
         matches = ", ".join(f"{own} with {name}" for own, name in names.items())
         unpaired = exchanges.fields_missing_inline
-        unmatched = f"; these fields of files match no inline field and were not compared: {', '.join(unpaired)}"
+        unmatched = f"; files may have further fields, which were not compared: {', '.join(unpaired)}"
         pairs = (
             f"inline records have field names of their own; inline fields were compared with those of files: {matches}"
         )

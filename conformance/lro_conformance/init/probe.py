@@ -26,7 +26,7 @@ from lro_conformance.judging.outcome import NotObserved
 from lro_conformance.lab.bench import CLEANUP_TOOL, Bench
 from lro_conformance.lab.errors import ServerTrouble, describe
 from lro_conformance.lab.lab import Lab
-from lro_conformance.lab.operations import Operation, levels_of, listed_tool, operations_of, storing_tools
+from lro_conformance.lab.operations import OPERATIONS, Operation, levels_of, listed_tool, operations_of, storing_tools
 from lro_conformance.lab.queries import found_nothing, largest_result, replace_poor_queries
 from lro_conformance.lab.seeding import arguments_without_value, fields_left_out, memory_arguments
 from lro_conformance.lab.settings import Settings
@@ -119,6 +119,15 @@ class ProbeResult:
     def offloads(self) -> bool:
         """True if any call was offloaded."""
         return any(c.outcome == "offloaded" for c in self.calls.values())
+
+    @property
+    def stated_operations(self) -> Mapping[str, str]:
+        """The operations of the profile whose descriptors state another operation, which the profile does not have:
+        that other operation, by the operation's own name."""
+        stated = {
+            name: call.summary.get("operation") for name, call in self.calls.items() if call.outcome == "offloaded"
+        }
+        return {n: s for n, s in stated.items() if s in OPERATIONS and s != n and s not in self.operations}
 
     @property
     def finds_nothing(self) -> bool:

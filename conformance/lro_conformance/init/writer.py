@@ -82,8 +82,11 @@ def init_command(found: ProbeResult, command: Sequence[str], output: Path, tools
 def _lines(found: ProbeResult, redact: Callable[[str], str], output: Path) -> Iterator[str]:
     profile = found.profile
 
+    variables = [f"{name}={value}" for name, value in profile.server.env.items()]
+    command = ["env", *variables, *profile.server.command] if variables else profile.server.command
+
     def repeat_command(tools: Mapping[str, str]) -> str:
-        line = init_command(found, profile.server.command, output, tools)
+        line = init_command(found, command, output, tools)
         is_presentable = redact(line) == line and line.isprintable() and len(line) < 400
         return line if is_presentable else init_command(found, ["COMMAND"], output, tools)
 

@@ -100,6 +100,12 @@ headers of files. The cause of the miss may be that the server compares a differ
 TIME_IN_HEADER_AND_NAME = "the time that header and name state"
 """The place of a wrong time that is stated both in the header and in the name of a file."""
 
+OPERATION_EVERYWHERE = "the operation that header, name and summary state"
+"""The place of a wrong operation that is stated in all three places."""
+
+DETAIL_EVERYWHERE = "the detail level that header and summary state"
+"""The place of a wrong detail level that is stated in both places."""
+
 PLACES_OF_INDIRECT_CAUSES = frozenset((SHARED_FILE, CONCURRENT_CALL, ESTIMATE_IN_HEADERS))
 """Places of misses whose cause may be that a different requirement is violated."""
 

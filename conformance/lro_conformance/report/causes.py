@@ -12,7 +12,13 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from lro_conformance.judging.results import Report, RequirementResult
-from lro_conformance.judging.subjects import CONCURRENT_CALL, ESTIMATE_IN_HEADERS, SHARED_FILE
+from lro_conformance.judging.subjects import (
+    CONCURRENT_CALL,
+    DETAIL_EVERYWHERE,
+    ESTIMATE_IN_HEADERS,
+    OPERATION_EVERYWHERE,
+    SHARED_FILE,
+)
 from lro_conformance.judging.verdicts import Verdict, level_verdict
 from lro_conformance.report.details import (
     REASON_CHARACTERS,
@@ -135,7 +141,13 @@ def _cause_key(result: RequirementResult) -> tuple[object, ...]:
     return (result.verdict, observed, worst.evidence) if worst.evidence else (result.verdict, observed)
 
 
-ROOT_REQUIREMENTS = {SHARED_FILE: "LRO-NAME-04", CONCURRENT_CALL: "LRO-NAME-04", ESTIMATE_IN_HEADERS: "LRO-FILE-13"}
+ROOT_REQUIREMENTS = {
+    SHARED_FILE: "LRO-NAME-04",
+    CONCURRENT_CALL: "LRO-NAME-04",
+    ESTIMATE_IN_HEADERS: "LRO-FILE-13",
+    OPERATION_EVERYWHERE: "LRO-FILE-04",
+    DETAIL_EVERYWHERE: "LRO-FILE-08",
+}
 """Maps a place to the requirement whose fix ends all failures at that place."""
 
 _SUBJECT_COUNT = re.compile(r" \(\d+ of \d+ subjects\)$")

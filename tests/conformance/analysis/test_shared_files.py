@@ -15,7 +15,9 @@ from lro_conformance.engine.capture import DEFAULT_SEQUENCES
 from lro_conformance.engine.run import certify
 from lro_conformance.judging.subjects import (
     CONCURRENT_CALL,
+    DETAIL_EVERYWHERE,
     ESTIMATE_IN_HEADERS,
+    OPERATION_EVERYWHERE,
     SHARED_FILE,
     MarkedSubject,
     Subjects,
@@ -89,7 +91,14 @@ def test_what_shows_without_any_such_reason_goes_first(place: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "root"), [(SHARED_FILE, "NAME-04"), (CONCURRENT_CALL, "NAME-04"), (ESTIMATE_IN_HEADERS, "FILE-13")]
+    ("place", "root"),
+    [
+        (SHARED_FILE, "NAME-04"),
+        (CONCURRENT_CALL, "NAME-04"),
+        (ESTIMATE_IN_HEADERS, "FILE-13"),
+        (OPERATION_EVERYWHERE, "FILE-04"),
+        (DETAIL_EVERYWHERE, "FILE-08"),
+    ],
 )
 def test_the_root_belongs_to_its_place_whatever_else_it_shows(place: str, root: str) -> None:
     """Other requirements belong to the place of the first of their checks that fail worst."""
@@ -116,3 +125,22 @@ def test_a_fault_that_fails_several_requirements_is_one_cause(
     (cause,) = causes(certify(profiles.load(tmp_path / "lro.yaml"), seed=1, examples=examples))
     assert cause.first.id == root
     assert cause.others
+
+
+@pytest.mark.parametrize(
+    ("states", "ids"),
+    [("everywhere", {("FILE-04", "NAME-02", "DESC-05")}), ("in the header", {("FILE-04",)})],
+)
+def test_a_wrong_operation_that_is_stated_everywhere_is_one_cause(
+    tmp_path: Path, states: str, ids: set[tuple[str, ...]]
+) -> None:
+    """If the profile has the tool of another operation, for example."""
+    if states == "everywhere":
+        text = profile_text("has_one_tool_of_another_name").partition("operations:")[0]
+        text += 'operations: {search: {tool: find_bookmarks, arguments: {query: "*"}, query: query, detail: detail}}\n'
+    else:
+        text = profile_text("header_operation_is_the_tool")
+    (tmp_path / "lro.yaml").write_text(text, encoding="utf-8")
+    only = {"LRO-FILE-04", "LRO-NAME-02", "LRO-DESC-05"}
+    found = causes(certify(profiles.load(tmp_path / "lro.yaml"), seed=1, only=only, examples=0))
+    assert {tuple(id.removeprefix("LRO-") for id in c.ids) for c in found} == ids

@@ -493,8 +493,8 @@ def test_a_server_without_a_fitting_tool(tmp_path: Path) -> None:
     profile = profiles.load(tmp_path / "mine.yaml")
     assert profile.server.command == (sys.executable, str(server))
     assert ", or under `operations` in mine.yaml\n" in done.stdout
-    own = f"--tool recall=NAME --tool inject=context_for -- {sys.executable} {server}"
-    assert f"next: lro init --force -o mine.yaml {own}\n" in done.stdout
+    own = f"--tool inject=context_for -- {sys.executable} {server}"
+    assert f"next: lro init --force -o mine.yaml {own}\n" in done.stdout, "a command that can be run as it is"
     every = "--tool recall=NAME --tool search=NAME --tool inject=context_for"
     assert f"#   lro init --force -o mine.yaml {every} -- {sys.executable} {server}\n" in text
     words = ["--force", "--tool", "recall=read_file\n  evil: 1", "--", sys.executable, str(server)]
@@ -536,6 +536,22 @@ def test_a_server_with_one_tool_of_another_name(tmp_path: Path, passes: Callable
     assert recall is not None
     assert (recall.arguments, recall.query) == ({"query": "memory"}, "query")
     assert passes(tmp_path, "LRO-THR-06", "LRO-FILE-01")
+
+
+def test_an_operation_that_descriptors_contradict_is_noted(tmp_path: Path) -> None:
+    done = _init(tmp_path, "--tool", "search=find_bookmarks", "--", *command("has_one_tool_of_another_name"))
+    assert done.returncode == 0
+    assert (
+        "note: find_bookmarks stands under search in lro.yaml, but its descriptors state the operation recall; if that "
+        "is right, write recall in place of search\n"
+    ) in done.stdout
+    done = _init(tmp_path, "--force", "--tool", "recall=find_bookmarks", "--", *command("has_one_tool_of_another_name"))
+    assert (done.returncode, "stands under" in done.stdout) == (0, False)
+
+
+def test_variables_of_the_command_are_in_the_command_of_the_comment(tmp_path: Path) -> None:
+    found = ProbeResult(profile_for_command(["env", "NOTES={workdir}/n", "notes"]), tools=[{"name": "find_notes"}])
+    assert "#   lro init --force --tool recall=find_notes -- env 'NOTES={workdir}/n' notes\n" in profile_text(found)
 
 
 def test_a_tool_is_proposed_by_its_name_only(tmp_path: Path) -> None:
