@@ -178,6 +178,26 @@ def test_threshold_beside_a_ttl(survey: Survey, cleanup: Cleanup, subjects: Subj
     )
 
 
+@check("LRO-CFG-02")
+def test_zero_is_a_threshold(survey: Survey, folders: Folders, subjects: Subjects) -> None:
+    """At a threshold of 0, every result that is not empty is offloaded.
+
+    A server that takes 0 for no threshold gets a warning, because such a reading of settings is common.
+    """
+    if not folders.at_zero:
+        raise NotObserved("the server was not observed with a threshold of 0")
+    offloaded_at_one = {c.operation for c in folders.awkward if c.outcome == "offloaded"}
+    for call in folders.at_zero:
+        if call.outcome == "offloaded":
+            subjects.expect(holds=True, expected="", observed="", subject=call)
+        elif call.operation in offloaded_at_one and call.outcome == "inline" and not survey.is_small(call):
+            subjects.warn(
+                expected=f"{call.label}: offloaded at threshold_tokens = 0, as at 1", observed="inline", subject=call
+            )
+        else:
+            subjects.not_observed(f"{call.label} is not offloaded at a threshold of 1, either")
+
+
 @check("LRO-CFG-04", optional=("documented",))
 def test_output_dir_setting(
     survey: Survey, documents: Documents, documented: Documented | None, subjects: Subjects

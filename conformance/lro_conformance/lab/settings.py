@@ -32,11 +32,11 @@ class Settings:
     """If True, ``enabled`` is left out even if the server offloads only with ``enabled = true``."""
 
     def values(self, accepted: AcceptedThresholds) -> dict[str, Value]:
-        """Return the settings other than None. The threshold is replaced by the nearest threshold that the server
-        accepts."""
+        """Return the settings other than None. A threshold other than 0 is replaced by the nearest threshold that the
+        server accepts."""
         values = {
             "enabled": self.enabled,
-            "threshold_tokens": None if self.threshold_tokens is None else accepted.nearest(self.threshold_tokens),
+            "threshold_tokens": self.threshold_tokens and accepted.nearest(self.threshold_tokens),
             "ttl_seconds": self.ttl_seconds,
             "output_dir": self.output_dir,
         }

@@ -68,6 +68,9 @@ class Folders:
     client: str | None = FALLBACK_CLIENT_NAME
     """The name of the client of `by_other_client`; None if the profile names a client, so that no other client is
     tried."""
+    at_zero: tuple[Call, ...] = ()
+    """The calls of `awkward`, but at a threshold of 0. They are those of `awkward` if a file was written. Empty if the
+    threshold cannot be set to 0, or if no file was written under the same settings at a threshold of 1, either."""
     swept: Sweep | None = None
     """A cleanup of the folder with the awkward name; None if nothing triggers it in a running process, or if no file
     was written there that could be copied to make old files."""
@@ -81,8 +84,8 @@ def folders(lab: Lab, survey: Survey) -> Folders:
     return _awkward(lab, survey, names, empty)
 
 
-def _settings(survey: Survey, output_dir: str | None, enabled: bool | None = None) -> Settings:
-    return Settings(enabled=enabled, threshold_tokens=1 if survey.adjustable else None, output_dir=output_dir)
+def _settings(survey: Survey, output_dir: str | None, enabled: bool | None = None, threshold: int = 1) -> Settings:
+    return Settings(enabled=enabled, threshold_tokens=threshold if survey.adjustable else None, output_dir=output_dir)
 
 
 def _empty(lab: Lab, survey: Survey, names: list[str]) -> Folders:
@@ -145,20 +148,32 @@ def _awkward(lab: Lab, survey: Survey, names: list[str], observed: Folders) -> F
     """Add calls in the folder `AWKWARD`, and a cleanup of it, to the observations.
 
     The folder is set in up to three ways, until a readable file is written there: by a relative path with LRO
-    explicitly switched on (if that can be set), by a relative path without this setting, and by its absolute path.
+    explicitly switched on (if that can be set), by a relative path without this setting, and by its absolute path. The
+    first way is tried with a threshold of 0 before.
     """
     on = (True,) if lab.can_set("enabled") else ()
+    ways = [*(("{relative}", o) for o in on), ("{relative}", None), ("{own}", None)]
+    at_zero: tuple[Call, ...] = ()
     attempts: list[tuple[Call, ...]] = []
-    for output_dir, enabled in (*(("{relative}", o) for o in on), ("{relative}", None), ("{own}", None)):
-        settings = _settings(survey, output_dir, enabled)
+    for threshold, (output_dir, enabled) in [
+        *((0, w) for w in ways[:1] if survey.adjustable and survey.lowest == 1),
+        *((1, w) for w in ways),
+    ]:
+        settings = _settings(survey, output_dir, enabled, threshold)
         with suppress(ServerTrouble), lab.bench(settings, folder=AWKWARD, modern=None) as bench:
-            attempts.append(_small_calls(bench, survey, names))
-            observed = replace(
-                observed, awkward=attempts[-1], awkward_dir=bench.output_dir, swept=_sweep(bench, attempts[-1])
-            )
+            calls = _small_calls(bench, survey, names)
+            observed = replace(observed, awkward=calls, awkward_dir=bench.output_dir, swept=_sweep(bench, calls))
+            if threshold == 0:
+                at_zero = calls
+            else:
+                attempts.append(calls)
         if any(c.file is not None and c.file.problem is None for c in observed.awkward):
             only_without = output_dir == "{relative}" and enabled is None and len(attempts) == 2
-            return replace(observed, not_switched_on=attempts[0]) if only_without else observed
+            return replace(
+                observed,
+                at_zero=at_zero if len(attempts) <= 1 else (),
+                not_switched_on=attempts[0] if only_without else (),
+            )
     return observed
 
 
