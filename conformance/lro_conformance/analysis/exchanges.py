@@ -269,6 +269,8 @@ class Rate(NamedTuple):
     """Number of tokens per character."""
     separators: float
     """The median, over these files, of the number of JSON separators per character (`FileSeen.separators`)."""
+    quotes: float
+    """The median, over these files, of the number of quotation marks per character."""
 
 
 @dataclass(frozen=True)
@@ -529,15 +531,21 @@ def _rates(exchanges: Iterable[Exchange]) -> dict[str, Rate]:
             files.setdefault(call.operation, []).append(call)
     rates: dict[str, Rate] = {}
     for operation, calls in files.items():
-        rate = _same_rate(calls) or _same_rate([c for c in calls if len(c.file_records) <= _FEW_RECORDS])
-        if rate is not None:
-            rates[operation] = Rate(rate, median(map(_separators, calls)))
+        for measured in (calls, [c for c in calls if len(c.file_records) <= _FEW_RECORDS]):
+            if (rate := _same_rate(measured)) is not None:
+                rates[operation] = Rate(rate, median(map(_separators, measured)), median(map(_quotes, measured)))
+                break
     return rates
 
 
 def _separators(call: Call) -> float:
     """The share of JSON separators in the characters of a file's records."""
     return call.file.separators / characters(call) if call.file is not None else 0.0
+
+
+def _quotes(call: Call) -> float:
+    """The share of quotation marks in the characters of a file's records."""
+    return call.file.quotes / characters(call) if call.file is not None else 0.0
 
 
 def _same_rate(calls: Sequence[Call]) -> float | None:
@@ -800,10 +808,11 @@ def _estimate_of_these(exchange: Exchange, context: Context) -> Iterator[Judged 
     if exchange.has_broken_lines or _alters(exchange, context):
         yield BROKEN_LINES if exchange.has_broken_lines else ALTERED
         return
-    size, separators = characters(call), _separators(call)
-    # At each separator, the text whose characters the server counts may have one space less or more than the file. The
-    # share of separators is not the same in all files.
-    factors = (1.0, (1 - separators) / (1 - rate.separators), (1 + separators) / (1 + rate.separators))
+    size, separators, quotes = characters(call), _separators(call), _quotes(call)
+    # At each separator, the text whose characters the server counts may have one space less or more than the file, and
+    # it may lack the quotation marks. The share of separators and quotation marks is not the same in all files.
+    spacings = (1.0, (1 - separators) / (1 - rate.separators), (1 + separators) / (1 + rate.separators))
+    factors = [spacing * quoting for spacing in spacings for quoting in (1.0, (1 - quotes) / (1 - rate.quotes))]
     # The server may count an escape such as \\u0041 as one character or as six.
     least_tokens = min(factors) * rate.tokens * (size - 6 * call.file.backslashes)
     most_tokens = max(factors) * rate.tokens * size + 2 * call.file.special_characters

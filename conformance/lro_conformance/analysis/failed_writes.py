@@ -260,7 +260,7 @@ def not_truncated(failing: Failing, volatile: Collection[Path], added: Collectio
     file_records = [*failing.known.values()] or records_without_ids
     first_tokens = sum(map(size, file_records[:1])) * tokens_per_character(failing.original)
     is_empty = not records if records is not None else not _shows_any(failing)
-    if is_empty and first_tokens < failing.threshold / 4:
+    if is_empty and file_records and first_tokens < failing.threshold / 4:
         return f"no records, although the first one ({first_tokens:.0f} tokens) would fit"
     if records is None:
         tokens = len(failing.call.text) / 4

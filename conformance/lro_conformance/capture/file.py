@@ -126,6 +126,11 @@ class FileSeen:
         return sum(line.raw.count(b"\\") for line in self.record_lines if line.record is not None)
 
     @cached_property
+    def quotes(self) -> int:
+        """Number of quotation marks in the record lines."""
+        return sum(line.raw.count(b'"') for line in self.record_lines if line.record is not None)
+
+    @cached_property
     def separators(self) -> int:
         """Approximate number of JSON separators (colons and commas) in the record lines.
 

@@ -609,7 +609,7 @@ def test_which_memories_a_limit_keeps_may_depend_on_times_that_each_process_give
 def test_an_estimate_is_not_judged_by_the_lines_that_can_be_read() -> None:
     broken = call(A)
     broken.file.record_lines = [line(A, "not JSON")]
-    known = replace(context(), rates={"recall": Rate(0.25, 0.0)})
+    known = replace(context(), rates={"recall": Rate(0.25, 0.0, 0.0)})
     assert judged("LRO-THR-05", exchange(broken, inline(A)), known)[-1:] == [
         "a file has lines that are not strict JSON (LRO-FILE-01)"
     ]
@@ -633,21 +633,24 @@ def test_an_estimate_is_at_the_rate_of_nearly_all_other_files() -> None:
         file_records: Any = A,
         records: int = 1,
         separators: int = 0,
+        quotes: int = 0,
     ) -> Exchange:
         sized = Made(
             problem=None, real_path="/out/x.jsonl", record_lines=[line(file_records)], characters=size,
-            special_characters=special + escapes, backslashes=escapes, separators=separators,
+            special_characters=special + escapes, backslashes=escapes, separators=separators, quotes=quotes,
         )  # fmt: skip
         return exchange(call(*[file_records] * records, E=estimate, file=sized), inline(A))
 
     rates = inner(exchanges, "_rates")
     usual = [of(size, size // 4) for size in range(1000, 11_000, 1000)]
     known = replace(context(), rates=rates([*usual, of(4000, 4000)]))
-    assert rates(usual) == {"recall": (0.25, 0)}
+    assert rates(usual) == {"recall": (0.25, 0, 0)}
     assert rates(usual[:7]) == {}, "too few sizes"
     assert rates([of(size, size // (4 + size % 3)) for size in range(1000, 11_000, 1000)]) == {}, "no common rate"
     sampled = [of(size, size // 5, records=20) for size in range(9000, 19_000, 1000)]
-    assert rates([*usual, *sampled]) == {"recall": (0.25, 0)}, "of files with few records, all are measured"
+    assert rates([*usual, *sampled]) == {"recall": (0.25, 0, 0)}, "of files with few records, all are measured"
+    quoted = [of(size, size // 5, records=20, quotes=size // 10) for size in range(9000, 30_000, 1000)]
+    assert rates([*usual, *quoted]) == {"recall": (0.25, 0, 0)}, "the share of quotation marks is that of those files"
     for one, expected in (
         (of(8000, 2000), [True]),
         (of(8000, 2150), [True]),  # an envelope, or the rounding of each record
@@ -670,6 +673,13 @@ def test_an_estimate_is_at_the_rate_of_nearly_all_other_files() -> None:
         (of(8000, 2300, separators=800), [False]),
     ):
         assert judged("LRO-THR-05", one, spaced) == expected
+    quoted = replace(known, rates=rates([of(size, size // 4, quotes=size // 20) for size in range(1000, 11_000, 900)]))
+    for one, expected in (
+        (of(8000, 1800, quotes=1200), [True]),  # short texts, whose E is that of a spelling without quotation marks
+        (of(8000, 1500, quotes=1200), [False]),
+        (of(8000, 1780, quotes=400), [False]),  # no more quotation marks than in all others
+    ):
+        assert judged("LRO-THR-05", one, quoted) == expected
     (reason,) = judged("LRO-THR-05", of(8000, 2600, file_records={**A, "content": "cut"}), known)
     assert "not those of the call" in str(reason), "LRO-FILE-10 comes first"
 

@@ -68,6 +68,13 @@ def test_a_first_record_without_an_id_may_be_too_large_to_come() -> None:
     assert not_truncated(failing(nameless, [], above=500.0), ()) is None
 
 
+def test_a_result_without_records_has_nothing_to_truncate() -> None:
+    """Its E may exceed the threshold all the same, if it is that of the whole result."""
+    nothing: Any = failing([], [], above=1.0)
+    nothing.threshold = 1
+    assert not_truncated(nothing, ()) is None
+
+
 def test_a_record_that_is_too_large_by_itself_has_to_be_cut() -> None:
     assert not_truncated(failing(RICH, RICH[:1], above=500.0), ()) == "1 records of about 553 tokens"
 
