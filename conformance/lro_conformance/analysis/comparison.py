@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lro_conformance.analysis.detail import filled_fields
+from lro_conformance.analysis.timestamps import are_newest_first
 from lro_conformance.capture.call import Call, volatile_between
 from lro_conformance.capture.corpus import corpus
 from lro_conformance.capture.records import (
@@ -59,7 +60,8 @@ class Comparison:
 
     @cached_property
     def operations_differing_between_processes(self) -> frozenset[str]:
-        """Operations that return different records, or the same records in another order, in a different process.
+        """Operations that return different records, or the same records in another order, in a different process, or
+        whose order makes this possible (`_operations_with_the_newest_first`).
 
         A possible cause is that records with equal scores may come in any order. Another one is that each process sets
         the times by which memories are ordered.
@@ -68,7 +70,27 @@ class Comparison:
         first_calls = {name: inline.whole[name, None] for name in inline.elsewhere if (name, None) in inline.whole}
         pairs = [(name, first_calls[name], inline.elsewhere[name]) for name in first_calls]
         pairs += [(name, inline.edges[name], c) for name, c in inline.edges_elsewhere.items() if name in inline.edges]
-        return frozenset(name for name, one, other in pairs if _differ(one, other))
+        differing = frozenset(name for name, one, other in pairs if _differ(one, other))
+        return differing | self._operations_with_the_newest_first
+
+    @cached_property
+    def _operations_with_the_newest_first(self) -> frozenset[str]:
+        """Operations whose records, in every result, are in the order of a time at which the process stored them, the
+        latest first.
+
+        Memories of one second, for example, may come in the order in which they were stored. Then the order depends on
+        when a second has ended, even if no process has shown another order so far.
+        """
+        calls_by_operation = defaultdict[str, list[Call]](list)
+        for call in (*self.survey.files, *self.inline.calls):
+            if len(call.file_records or call.records or ()) > 1:
+                calls_by_operation[call.operation].append(call)
+        return frozenset(n for n, calls in calls_by_operation.items() if all(map(self._is_newest_first, calls)))
+
+    def _is_newest_first(self, call: Call) -> bool:
+        records = call.file_records or call.records or []
+        names = records[0].keys() - {path[0] for path in self.volatile(call.operation)}
+        return any(are_newest_first((record.get(name) for record in records), call) for name in names)
 
     @cached_property
     def unmatched(self) -> str | None:

@@ -1030,11 +1030,13 @@ def _is_a_selection(exchange: Exchange, context: Context) -> bool:
     memories and has the same number of other memories instead, and each process gives its memories times by which they
     may be chosen.
     """
-    call, inline_records, file_records = exchange.call, exchange.inline_records, exchange.file_records
-    if call.limit is not None and len(exchange.twin.records or [] if exchange.twin is not None else []) < call.limit:
+    call, inline_keys, file_keys = exchange.call, exchange.inline_records.keys(), exchange.file_records.keys()
+    returned = exchange.twin.records or [] if exchange.twin is not None else []
+    if call.limit is not None and len(returned) < call.limit:
         return False
-    has_as_many_others = (
-        len(inline_records.keys() - file_records.keys()) == len(file_records.keys() - inline_records.keys()) > 0
+    # Records are counted, not keys: several records may have the same title.
+    has_as_many_others = bool(inline_keys - file_keys and file_keys - inline_keys) and len(call.file_records) == len(
+        returned
     )
     return call.operation in context.unstable_operations or (has_as_many_others and _has_times_of_its_own(exchange))
 

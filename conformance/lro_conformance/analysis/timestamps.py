@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 from lro_conformance.capture.call import Call
@@ -109,6 +111,17 @@ def are_times_near_call(one: object, other: object, call: Call) -> bool:
     (time, offset), (other_time, other_offset) = _form(one), _form(other)
     is_another_zone = bool(offset and other_offset) and any(map(_is_not_zero, (offset, other_offset)))
     return time == other_time and (offset == other_offset or is_another_zone)
+
+
+def are_newest_first(values: Iterable[object], call: Call) -> bool:
+    """True if all values are times near the time of a call, and none is later than the one before it."""
+    earliest = math.inf
+    for value in values:
+        near = [t for t in _times(value) if abs(t - call.started) < _MAX_DISTANCE_S]
+        if not near or near[0] > earliest:
+            return False
+        earliest = near[0]
+    return True
 
 
 def _times(value: object) -> list[float]:

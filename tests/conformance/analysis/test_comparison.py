@@ -48,7 +48,7 @@ def test_a_level_is_recognised_under_the_names_of_the_server() -> None:
 def inline(**of: Any) -> Any:
     """Inline results, as far as there are any."""
     names = ("whole", "again", "edges", "elsewhere", "fullest", "repeated", "filed", "edges_elsewhere")
-    return Made(**{name: {} for name in names} | of)
+    return Made(**{name: {} for name in names} | {"calls": []} | of)
 
 
 def test_what_differs_between_inline_results_of_one_level_is_volatile() -> None:
@@ -108,6 +108,30 @@ def test_an_operation_that_returns_other_records_in_another_process_is_restless(
         survey(volatile_operations=frozenset({"search"})), inline(**known, **{calls: {"recall": second}})
     )
     assert found.unstable_operations == ({"recall", "search"} if differ else {"search"})
+
+
+@pytest.mark.parametrize(
+    ("seconds", "restless"),
+    [([[2, 1, 1]], True), ([[1, 1, 1]], True), ([[1, 1, 2]], False), ([[2, 1], [1, 2]], False), ([[1]], False)],
+)
+def test_an_operation_that_returns_the_newest_first_is_restless(seconds: list[list[int]], restless: bool) -> None:
+    """A process in which a second ends at another memory has another order."""
+    now = 1_780_000_000.0
+    calls = [
+        one(started=now, file_records=[{"id": f"{n}", "at": now - 60 + s} for n, s in enumerate(of)]) for of in seconds
+    ]
+    found = Comparison(survey(*calls, volatile_operations=frozenset()), inline(calls=[]))
+    assert found.unstable_operations == ({"recall"} if restless else set())
+
+
+def test_a_time_that_changes_between_identical_calls_is_not_that_of_storing() -> None:
+    now = 1_780_000_000.0
+    seen = [[{"id": id, "read": now + n} for id in "ab"] for n in (0, 1)]
+    first, second = (one(started=now, file_records=[], records=records) for records in seen)
+    read = inline(calls=[first], whole={("recall", None): first}, again={"recall": second})
+    assert Comparison(survey(volatile_operations=frozenset()), read).unstable_operations == set()
+    read = inline(calls=[first], whole={("recall", None): first})
+    assert Comparison(survey(volatile_operations=frozenset()), read).unstable_operations == {"recall"}
 
 
 def test_a_text_is_restless_by_its_lines_without_numbers() -> None:

@@ -605,6 +605,18 @@ def test_which_memories_a_limit_keeps_may_depend_on_times_that_each_process_give
     assert found(2, [A, B], [B, c]) == [False], "records without a time"
     assert found(2, filed[:2], shown[1:], "2027-03-27T08:07:30Z") == [False], "not the time of the run"
 
+    def titled(titles: str) -> list[Any]:
+        times = (f"2026-11-26T08:07:{n:02}Z" for n in range(len(titles)))
+        return [
+            {"id": f"{titles}{n}", "title": t, "created": c} for n, (t, c) in enumerate(zip(titles, times, strict=True))
+        ]
+
+    moment = datetime.fromisoformat("2026-11-26T08:07:30Z").timestamp()
+    for filed_titles, holds in (("AAD", True), ("AD", False)):
+        filed_call = call(*titled(filed_titles), limit=3, started=moment)
+        one = exchange(filed_call, inline(*titled("ABC")), stored={"a": {"id": "a", "title": "A"}})
+        assert judged("LRO-FILE-09", one) == [holds], "records are counted, not titles"
+
 
 def test_an_estimate_is_not_judged_by_the_lines_that_can_be_read() -> None:
     broken = call(A)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lro_conformance.analysis.timestamps import are_times_near_call
+from lro_conformance.analysis.timestamps import are_newest_first, are_times_near_call
 from tests.support.made_evidence import Made
 
 NOW = datetime(2026, 11, 26, 8, 7, 12, tzinfo=UTC).timestamp()
@@ -41,3 +41,19 @@ CALL: Any = Made(started=NOW)
 )
 def test_times_near_the_call_that_are_written_alike_are_of_the_run(one: object, other: object, are: bool) -> None:
     assert are_times_near_call(one, other, CALL) is are
+
+
+@pytest.mark.parametrize(
+    ("values", "are"),
+    [
+        (["2026-11-26T08:06:01Z", "2026-11-26T08:06:01Z", "2026-11-26T08:06:00Z"], True),
+        (["2026-11-26T08:06:00Z", "2026-11-26T08:06:01Z"], False),
+        ([NOW, NOW - 1], True),
+        ([int(1000 * NOW), int(1000 * NOW) + 1], False),
+        (["2025-11-26T08:06:00Z", "2025-11-26T08:05:00Z"], False),  # not of the run
+        (["2026-11-26T08:06:01Z", None], False),
+        (["b", "a"], False),
+    ],
+)
+def test_times_of_the_run_may_be_in_the_order_of_the_newest_first(values: list[object], are: bool) -> None:
+    assert are_newest_first(values, CALL) is are
