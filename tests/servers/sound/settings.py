@@ -34,6 +34,16 @@ def as_environment(values: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
+@sound("it fails a server that takes a threshold of 0 for none", warns=("LRO-CFG-02",))
+class takes_zero_for_no_threshold(Server):
+    """`value or default`."""
+
+    def read_settings(self, env: Mapping[str, str]) -> Settings:
+        settings = super().read_settings(env)
+        settings.threshold = settings.threshold or Settings.threshold
+        return settings
+
+
 @sound("it knows the documented variables only", profile=FLAGS, warns=("LRO-CFG-07",))
 class is_set_by_flags(Server):
     def read_settings(self, env: Mapping[str, str]) -> Settings:
@@ -300,6 +310,11 @@ class refuses_a_threshold_in_its_handshake(Server):
         if message["method"] != "initialize" or self.settings.threshold >= self.refused_below:
             return super().take(message)
         return self.fail(message["id"], -32602, f"threshold_tokens: expected at least {self.refused_below}")
+
+
+@sound("it takes a refused threshold of 0 for a server that cannot be started")
+class refuses_a_threshold_of_0(refuses_a_threshold_in_its_handshake):
+    refused_below = 1
 
 
 @sound("it expects an inline result to the letter as it is without LRO")
