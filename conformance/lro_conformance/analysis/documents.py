@@ -151,8 +151,8 @@ class Documents:
         return self._place_if_everywhere(DETAIL_EVERYWHERE, {"LRO-FILE-08", "LRO-DESC-08"})
 
     def _place_if_everywhere(self, place: str, rules: set[str]) -> str:
-        contradicted = ({f.rule for f in d.findings if f.kind is Kind.NOT_AS_ASKED} & rules for d in self.documents)
-        return place if all(found == rules for found in contradicted if found) else ""
+        contradicted = [{f.rule for f in d.findings if f.kind is Kind.NOT_AS_ASKED} & rules for d in self.documents]
+        return place if rules in contradicted and all(found in (set(), rules) for found in contradicted) else ""
 
     def judge(
         self,

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from lro_conformance import profile as profiles
+from lro_conformance.analysis.documents import Documents
 from lro_conformance.capture.call import Call, in_shared_file, mark_if_indirect, named_before, shared_paths
 from lro_conformance.capture.file import FileSeen
 from lro_conformance.engine.capture import DEFAULT_SEQUENCES
@@ -144,3 +145,9 @@ def test_a_wrong_operation_that_is_stated_everywhere_is_one_cause(
     only = {"LRO-FILE-04", "LRO-NAME-02", "LRO-DESC-05"}
     found = causes(certify(profiles.load(tmp_path / "lro.yaml"), seed=1, only=only, examples=0))
     assert {tuple(id.removeprefix("LRO-") for id in c.ids) for c in found} == ids
+
+
+def test_without_a_wrong_operation_or_detail_level_there_is_no_place_of_one() -> None:
+    """Otherwise other defects of the same requirements would be grouped."""
+    nothing = Documents((), {})
+    assert (nothing.place_of_operation, nothing.place_of_detail) == ("", "")
