@@ -213,7 +213,7 @@ class Listing(Server):
         return self.text(self.dumps({"memories": call.records[:kept]}))
 
 
-@fault("LRO-FILE-09", says="others", proves=0, explored=True)
+@fault("LRO-FILE-09", says="additional", proves=0, explored=True)
 class inject_files_a_neighbour_too(Listing):
     """Below the threshold inject returns what was found, as a list; the file has one memory more."""
 
