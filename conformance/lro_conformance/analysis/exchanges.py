@@ -96,6 +96,7 @@ from lro_spec.display import counted
 from lro_spec.editions import Edition
 from lro_spec.jsonl.strict import surely_equal
 from lro_spec.tokens import CHARACTERS_PER_TOKEN, exceeds_threshold
+from lro_spec.validation.payload import OPENING_LENGTH, preview_limit
 
 
 @dataclass(frozen=True)
@@ -1311,10 +1312,13 @@ def _no_text(exchange: Exchange, context: Context) -> Iterator[Judged | str]:
 
 def repeated_record(call: Call) -> str | None:
     """A description of the file's records that the result repeats outside of the defined members of the descriptor;
-    None if it repeats no records."""
+    None if it repeats no records. A few titles in further members of the descriptor are a preview (`preview_limit`)."""
     defined_members = {"offloaded", "summary", "file_path", "line_schema", "jq_recipes", "guidance"}
     further_members = {k: v for k, v in call.descriptor.items() if k not in defined_members}
-    return _record_in(call, show(further_members, 10_000_000) + _beside(call))
+    titles = [s for r in call.file_records if isinstance(s := r.get("title"), str)]
+    text = show(further_members, 10_000_000)
+    is_preview = sum(_is_in(title, text) for title in titles) <= preview_limit(len(call.file_records))
+    return _record_in(call, text, ("content",) if is_preview else _TEXTS) or _record_in(call, _beside(call))
 
 
 def _beside(call: Call) -> str:
@@ -1324,20 +1328,25 @@ def _beside(call: Call) -> str:
     )
 
 
-def _record_in(call: Call, text: str) -> str | None:
-    """A description of the file's records that a text repeats; None if it repeats no records."""
-    strings = [
-        (str(r.get("id")), s)
-        for r in call.file_records
-        for s in (r.get("content"), r.get("title"))
-        if isinstance(s, str)
-    ]
+_TEXTS = ("content", "title")
+"""The fields by which a record is recognised within a text."""
+
+
+def _record_in(call: Call, text: str, fields: Sequence[str] = _TEXTS) -> str | None:
+    """A description of the file's records that a text repeats, by these *fields* or by ids; None if it repeats no
+    records."""
+    strings = [(str(r.get("id")), s) for r in call.file_records for f in fields if isinstance(s := r.get(f), str)]
     ids = [str(r.get("id")) for r in call.file_records if len(str(r.get("id"))) >= 8]
     repeated_ids = [i for i in ids if i in text]
     if len(repeated_ids) > max(3, len(ids) // 4):
         return f"the ids of {counted(len(repeated_ids), 'record')} next to the descriptor"
-    leaked_id = next((i for i, s in strings if len(s) >= 60 and s[:60] in text), None)
+    leaked_id = next((i for i, s in strings if _is_in(s, text)), None)
     return f"the text of record {leaked_id} next to the descriptor" if leaked_id is not None else None
+
+
+def _is_in(value: str, text: str) -> bool:
+    """True if a text has the beginning of a value that is long enough to be recognised."""
+    return len(value) >= OPENING_LENGTH and value[:OPENING_LENGTH] in text
 
 
 def _other_members(call: Call) -> list[object]:

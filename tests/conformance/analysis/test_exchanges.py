@@ -100,11 +100,27 @@ def test_a_changed_value_is_marked_in_its_line_of_the_file() -> None:
 
 def test_a_value_is_named_as_in_the_file_and_as_inline() -> None:
     known = replace(context(), names={"text": "content"})
-    for shown, source in (({"text": "long"}, "as the inline field text says"), ({"content": "long"}, "as inline")):
+    for shown, expected in (
+        ({"text": "long"}, 'is "long", as the inline field text says'),
+        ({"content": "long"}, 'is "long", as inline'),
+        ({}, "is a value that the inline record has, too"),
+    ):
         one = exchange(call({**A, "content": "cut"}), inline({"id": "a", "title": "A", **shown}))
         (found,) = findings(one, known, "LRO-FILE-10")
         assert isinstance(found, Judged)
-        assert found.expected == f'record a: /content is "long", {source}'
+        assert found.expected == f"record a: /content {expected}"
+
+
+@pytest.mark.parametrize(
+    ("field", "shown", "holds"),
+    [("title", 3, True), ("title", 4, False), ("content", 1, False)],
+)
+def test_an_offloaded_inject_may_preview_a_few_titles(field: str, shown: int, holds: bool) -> None:
+    """However long they are, as any other descriptor may; the text of inject would have contents."""
+    filed = [{"id": f"{n}", "title": f"{n} title " * 20, "content": f"{n} content " * 20} for n in range(8)]
+    preview = [{"id": r["id"], field: r[field]} for r in filed[:shown]]
+    one = call(*filed, operation="inject", descriptor={"file_path": "/out/x.jsonl", "preview": preview})
+    assert judged("LRO-INJ-04", exchange(one, None)) == [holds]
 
 
 def inline(*records: Any, **other: Any) -> Any:
