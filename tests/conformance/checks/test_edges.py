@@ -253,7 +253,8 @@ class TestComplete:
         one = call(file_records=[{"id": i} for i in filed], limit=limit)
         other = call(records=[{"id": i} for i in shown], result=result, outcome="inline", limit=limit)
         made = survey(one, repeats={"recall": (one, one)}, volatile_operations={"recall"} if volatile else set())
-        inline = Made(whole={}, elsewhere={}, edges_elsewhere={}, edges={"recall": other}, calls=[other])
+        others = {name: {} for name in ("whole", "again", "fullest", "repeated", "elsewhere", "edges_elsewhere")}
+        inline = Made(**others, edges={"recall": other}, calls=[other])
         return judged("file.file_is_complete", survey=made, inline=inline)
 
     @pytest.mark.parametrize(
