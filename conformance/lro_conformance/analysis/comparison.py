@@ -81,16 +81,15 @@ class Comparison:
         Memories of one second, for example, may come in the order in which they were stored. Then the order depends on
         when a second has ended, even if no process has shown another order so far.
         """
-        calls_by_operation = defaultdict[str, list[Call]](list)
+        in_order = defaultdict[str, list[bool]](list)
         for call in (*self.survey.files, *self.inline.calls):
-            if len(call.file_records or call.records or ()) > 1:
-                calls_by_operation[call.operation].append(call)
-        return frozenset(n for n, calls in calls_by_operation.items() if all(map(self._is_newest_first, calls)))
-
-    def _is_newest_first(self, call: Call) -> bool:
-        records = call.file_records or call.records or []
-        names = records[0].keys() - {path[0] for path in self.volatile(call.operation)}
-        return any(are_newest_first((record.get(name) for record in records), call) for name in names)
+            records = call.file_records or call.records or []
+            if len(records) > 1:
+                names = records[0].keys() - {path[0] for path in self.volatile(call.operation)}
+                in_order[call.operation].append(
+                    any(are_newest_first((record.get(name) for record in records), call) for name in names)
+                )
+        return frozenset(name for name, found in in_order.items() if all(found))
 
     @cached_property
     def unmatched(self) -> str | None:

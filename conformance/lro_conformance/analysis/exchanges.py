@@ -96,7 +96,7 @@ from lro_spec.display import counted
 from lro_spec.editions import Edition
 from lro_spec.jsonl.strict import surely_equal
 from lro_spec.tokens import CHARACTERS_PER_TOKEN, exceeds_threshold
-from lro_spec.validation.payload import OPENING_LENGTH, preview_limit
+from lro_spec.validation.payload import OPENING_LENGTH, preview_limit, records_shown
 
 
 @dataclass(frozen=True)
@@ -1035,10 +1035,9 @@ def _is_a_selection(exchange: Exchange, context: Context) -> bool:
     returned = exchange.twin.records or [] if exchange.twin is not None else []
     if call.limit is not None and len(returned) < call.limit:
         return False
+    has_others = bool(inline_keys - file_keys and file_keys - inline_keys)
     # Records are counted, not keys: several records may have the same title.
-    has_as_many_others = bool(inline_keys - file_keys and file_keys - inline_keys) and len(call.file_records) == len(
-        returned
-    )
+    has_as_many_others = has_others and len(call.file_records) == len(returned)
     return call.operation in context.unstable_operations or (has_as_many_others and _has_times_of_its_own(exchange))
 
 
@@ -1315,10 +1314,9 @@ def repeated_record(call: Call) -> str | None:
     None if it repeats no records. A few titles in further members of the descriptor are a preview (`preview_limit`)."""
     defined_members = {"offloaded", "summary", "file_path", "line_schema", "jq_recipes", "guidance"}
     further_members = {k: v for k, v in call.descriptor.items() if k not in defined_members}
-    titles = [s for r in call.file_records if isinstance(s := r.get("title"), str)]
-    text = show(further_members, 10_000_000)
-    is_preview = sum(_is_in(title, text) for title in titles) <= preview_limit(len(call.file_records))
-    return _record_in(call, text, ("content",) if is_preview else _TEXTS) or _record_in(call, _beside(call))
+    is_preview = records_shown(further_members, call.file_records) <= preview_limit(len(call.file_records))
+    in_members = _record_in(call, show(further_members, 10_000_000), ("content",) if is_preview else _TEXTS)
+    return in_members or _record_in(call, _beside(call))
 
 
 def _beside(call: Call) -> str:
@@ -1340,13 +1338,8 @@ def _record_in(call: Call, text: str, fields: Sequence[str] = _TEXTS) -> str | N
     repeated_ids = [i for i in ids if i in text]
     if len(repeated_ids) > max(3, len(ids) // 4):
         return f"the ids of {counted(len(repeated_ids), 'record')} next to the descriptor"
-    leaked_id = next((i for i, s in strings if _is_in(s, text)), None)
+    leaked_id = next((i for i, s in strings if len(s) >= OPENING_LENGTH and s[:OPENING_LENGTH] in text), None)
     return f"the text of record {leaked_id} next to the descriptor" if leaked_id is not None else None
-
-
-def _is_in(value: str, text: str) -> bool:
-    """True if a text has the beginning of a value that is long enough to be recognised."""
-    return len(value) >= OPENING_LENGTH and value[:OPENING_LENGTH] in text
 
 
 def _other_members(call: Call) -> list[object]:

@@ -141,8 +141,8 @@ def test_default_threshold(
     queries that find few or many memories. If the profile names a tool that stores memories (`seed`), the suite also
     stores memories one at a time. If estimates are rounded or vary between identical calls, E may be wrong by 5 %. The
     E of an inline result is that of the same call to another server process, and is unknown if that process returned
-    other records. If it cannot be told which records they were, but other calls show that each process returns
-    different records, E may be wrong by 25 %.
+    other records. If it cannot be told which records they were, and each process may return different records, E may be
+    wrong by 25 %.
     """
     require_default(defaults.preset, "threshold_tokens")
     default = edition.default_threshold_tokens

@@ -149,16 +149,16 @@ def _awkward(lab: Lab, survey: Survey, names: list[str], observed: Folders) -> F
 
     The folder is set in up to three ways, until a readable file is written there: by a relative path with LRO
     explicitly switched on (if that can be set), by a relative path without this setting, and by its absolute path. The
-    first way is tried with a threshold of 0 before.
+    first way is tried with a threshold of 0 before that.
     """
     on = (True,) if lab.can_set("enabled") else ()
     ways = [*(("{relative}", o) for o in on), ("{relative}", None), ("{own}", None)]
     at_zero: tuple[Call, ...] = ()
     attempts: list[tuple[Call, ...]] = []
-    for threshold, (output_dir, enabled) in [
-        *((0, w) for w in ways[:1] if survey.adjustable and survey.lowest == 1),
-        *((1, w) for w in ways),
-    ]:
+    starts = [(1, way) for way in ways]
+    if survey.adjustable and survey.lowest == 1:
+        starts.insert(0, (0, ways[0]))
+    for threshold, (output_dir, enabled) in starts:
         settings = _settings(survey, output_dir, enabled, threshold)
         with suppress(ServerTrouble), lab.bench(settings, folder=AWKWARD, modern=None) as bench:
             calls = _small_calls(bench, survey, names)

@@ -266,7 +266,7 @@ class HttpUpstream:
             return False
         id = _id_key(members(message.get("params")).get("requestId"))
         self._cancelled_ids.add(id)
-        if id not in self._responses:  # answered already: another request may get the same id
+        if id not in self._responses:  # The request has been answered, and a later one may have the same id.
             self._cancelled_ids.discard(id)
             return True
         response = self._responses.get(id)
